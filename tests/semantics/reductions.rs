@@ -20,6 +20,7 @@ use std::io::{self, BufRead, Cursor};
 
 mod cartesian;
 mod dead_registers;
+mod in_reach;
 mod obvious;
 mod serving;
 mod stubborn;

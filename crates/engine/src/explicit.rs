@@ -36,29 +36,10 @@ impl Engine for Explicit {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let plain = LeftOut::new(task, Reduction::None, run.dead_registers);
-        let (round, reducing) = match run.reduction {
-            Reduction::Auto => match begun(task, run, &plain, Some(Reach::few(run))) {
-                Some(SearchBegun::Large(large)) => {
-                    // Threads that go ahead fill their buffers sooner than others.
-                    match reduced(task, run).filter(|(round, _)| !round.outgrows_buffers()) {
-                        Some(reduced) => reduced,
-                        None => (large.go_on(task, run, &plain), plain),
-                    }
-                }
-                begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
-            },
-            reduction => {
-                let left_out = LeftOut::new(task, reduction, run.dead_registers);
-                // Values that are names may not fit into 64 bits.
-                match whole(task, run, &left_out) {
-                    Some(round) => (round, left_out),
-                    None => {
-                        let round = whole(task, run, &plain);
-                        (round.unwrap_or_else(ExplorationRound::impossible), plain)
-                    }
-                }
-            }
+        let (round, reducing) = match (run.reduction, LeftOut::if_out_of_reach(task)) {
+            (Reduction::Auto, Some(all)) => as_reduced(task, run, all),
+            (Reduction::Auto, None) => as_large(task, run),
+            (reduction, _) => as_reduced(task, run, LeftOut::new(task, reduction, run.dead_registers)),
         };
         let k = task.buffers().then_some(round.bound);
         let method = reducing.method();
@@ -84,6 +65,31 @@ impl Engine for Explicit {
             }
         };
         Answer { verdict, statistics, engine: self.name() }
+    }
+}
+
+/// A search that leaves this out, or nothing where values that are names do not fit into 64 bits.
+fn as_reduced(task: &Task<'_>, run: &Run<'_>, left_out: LeftOut) -> (ExplorationRound, LeftOut) {
+    if let Some(round) = whole(task, run, &left_out) {
+        return (round, left_out);
+    }
+    let plain = LeftOut::new(task, Reduction::None, run.dead_registers);
+    let round = whole(task, run, &plain);
+    (round.unwrap_or_else(ExplorationRound::impossible), plain)
+}
+
+/// A search that leaves out as much as its size asks for.
+fn as_large(task: &Task<'_>, run: &Run<'_>) -> (ExplorationRound, LeftOut) {
+    let plain = LeftOut::new(task, Reduction::None, run.dead_registers);
+    match begun(task, run, &plain, Some(Reach::few(run))) {
+        Some(SearchBegun::Large(large)) => {
+            // Threads that go ahead fill their buffers sooner than others.
+            match reduced(task, run).filter(|(round, _)| !round.outgrows_buffers()) {
+                Some(reduced) => reduced,
+                None => (large.go_on(task, run, &plain), plain),
+            }
+        }
+        begun => (begun.map_or_else(ExplorationRound::impossible, SearchBegun::ended), plain),
     }
 }
 

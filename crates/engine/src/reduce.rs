@@ -7,7 +7,7 @@ use evidence::{
     Certificate, ClosedSet, Controls, Crew, Listed, ReducedProof, SharedProof, SpilledProof, SpilledStates,
     Task,
 };
-use machine::{Acting, Buffered, OnDomain, Rules, on_reduced, usable_renamings};
+use machine::{Acting, Buffered, OnDomain, Rules, is_out_of_reach, on_reduced, usable_renamings};
 use program::{Program, Renaming, thread_swaps};
 
 /// How an exact search is reduced.
@@ -15,6 +15,8 @@ use program::{Program, Renaming, thread_swaps};
 pub enum Reduction {
     /// Nothing is left out.
     None,
+    /// States from which nothing can go wrong any more are not left ([`machine::InReach`]).
+    Reach,
     /// Threads go ahead where nobody notices ([`machine::Settled`]).
     Local,
     /// The steps of a few agents are taken where they are enough ([`machine::Stubborn`]).
@@ -42,6 +44,7 @@ impl Reduction {
             "none where states are few; else local and symmetry, or all where that is quicker",
         ),
         (Reduction::None, "none", "all states are explored"),
+        (Reduction::Reach, "reach", "states from which nothing can go wrong any more are not left"),
         (Reduction::Local, "local", "threads go ahead where nobody notices, and wait without looking again"),
         (
             Reduction::Persistent,
@@ -78,6 +81,7 @@ impl Reduction {
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
     match reduction {
         Reduction::None
+        | Reduction::Reach
         | Reduction::Local
         | Reduction::Persistent
         | Reduction::Dynamic
@@ -100,11 +104,17 @@ impl LeftOut {
         LeftOut { rules: Rules::default(), renamings: Vec::new() }
     }
 
+    /// Where nothing can go wrong from the start, as the program is written, one state is enough.
+    pub(crate) fn if_out_of_reach(task: &Task<'_>) -> Option<LeftOut> {
+        is_out_of_reach(task.program).then(|| LeftOut::new(task, Reduction::Reach, false))
+    }
+
     /// As far as the program allows it; automatic is what pays for most programs. Dead registers are part of states or not.
     pub(crate) fn new(task: &Task<'_>, reduction: Reduction, dead_registers: bool) -> LeftOut {
         let everything = matches!(reduction, Reduction::All | Reduction::Auto);
         let acting = match reduction {
             Reduction::None | Reduction::Local | Reduction::Symmetry | Reduction::Auto => Acting::Everybody,
+            Reduction::Reach => Acting::InReach,
             Reduction::Persistent => Acting::ByText,
             Reduction::Dynamic | Reduction::Cartesian | Reduction::All => Acting::ByValues,
         };
@@ -120,12 +130,13 @@ impl LeftOut {
 
     /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
-        use Acting::{ByText, ByValues, Everybody};
+        use Acting::{ByText, ByValues, Everybody, InReach};
         if self.rules.runs {
             return Some("cartesian");
         }
         Some(match (self.rules.settled, self.rules.acting, self.renamings.is_empty()) {
             (false, Everybody, true) => return None,
+            (_, InReach, _) => "reach",
             (true, Everybody, true) => "local",
             (false, ByText, true) => "persistent",
             (true, ByText, true) => "local, persistent",

@@ -34,7 +34,7 @@ use crate::{BasisProof, Certificate, ClosedSet, CubeProof, Ignore, Monitor, Redu
 use backwards::backwards_sentences;
 use collect::Collector;
 use cubes::Cubes;
-use machine::{Backward, Basis, Gaps, Pooled};
+use machine::{Acting, Backward, Basis, Gaps, Pooled};
 use program::{Loc, ThreadId};
 use say::PlaceFacts;
 
@@ -145,7 +145,9 @@ pub(crate) fn known_reduced(
     proof: &ReducedProof,
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
-    let everywhere = match proof.renamings.is_empty() && !proof.rules.dead_registers {
+    // Those who make no difference need not act, so the states that are listed do not show what they store.
+    let all_act = proof.rules.acting == Acting::Everybody;
+    let everywhere = match all_act && proof.renamings.is_empty() && !proof.rules.dead_registers {
         true => known_listed(task, proof.gaps, &proof.set, monitor)?.everywhere,
         false => Vec::new(),
     };

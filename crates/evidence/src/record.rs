@@ -34,6 +34,8 @@ pub(crate) enum Record {
     Extend { thread: usize, complete: bool, path: Vec<usize> },
     /// Only states are listed in which every thread has gone as far as it can alone.
     Settled {},
+    /// States from which nothing can go wrong any more are not left.
+    InReach {},
     /// In every state only the steps of agents that are enough are taken.
     Persistent {},
     /// The same, by the values that threads have.
@@ -161,6 +163,7 @@ impl Record {
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
             Record::Settled {} => "settled".to_string(),
+            Record::InReach {} => "in-reach".to_string(),
             Record::Persistent {} => "persistent".to_string(),
             Record::Dynamic {} => "dynamic".to_string(),
             Record::Cartesian {} => "cartesian".to_string(),
@@ -236,6 +239,7 @@ impl Record {
                 program: word(&mut words)?.to_string(),
             },
             "settled" => Record::Settled {},
+            "in-reach" => Record::InReach {},
             "persistent" => Record::Persistent {},
             "dynamic" => Record::Dynamic {},
             "cartesian" => Record::Cartesian {},
@@ -300,6 +304,7 @@ mod tests {
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
             Record::Settled {},
+            Record::InReach {},
             Record::Persistent {},
             Record::Dynamic {},
             Record::Cartesian {},

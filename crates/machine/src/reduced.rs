@@ -1,8 +1,8 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
 use crate::{
-    Acting, Buffered, Cartesian, DataDomain, GapStepper, Gaps, GoingAhead, Settled, Stepper, Stubborn,
-    Symmetric,
+    Acting, Buffered, Cartesian, DataDomain, GapStepper, Gaps, GoingAhead, InReach, Settled, Stepper,
+    Stubborn, Symmetric,
 };
 use program::Renaming;
 
@@ -51,6 +51,8 @@ pub fn on_reduced<W: OnDomain>(
     match (rules.settled, rules.acting, rules.runs) {
         (false, Acting::Everybody, false) => renamed(Stepper::new(machine), renamings, work),
         (true, Acting::Everybody, false) => renamed(Settled::new(machine)?, renamings, work),
+        (false, Acting::InReach, false) => renamed(InReach::new(Stepper::new(machine))?, renamings, work),
+        (true, Acting::InReach, false) => renamed(InReach::new(Settled::new(machine)?)?, renamings, work),
         (false, few, false) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
         (true, few, false) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
         (false, few, true) => renamed(Cartesian::new(machine, few)?, renamings, work),

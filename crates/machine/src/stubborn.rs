@@ -40,6 +40,8 @@ pub enum Acting {
     /// Everybody.
     #[default]
     Everybody,
+    /// Everybody, until nothing can go wrong any more ([`crate::InReach`]).
+    InReach,
     /// Agents that are enough by what texts say of others.
     ByText,
     /// Agents that are enough by what values say of others.
@@ -53,6 +55,7 @@ impl Acting {
         match self {
             Acting::ByValues if few() && Futures::of(machine).is_some() => Acting::ByValues,
             Acting::ByText | Acting::ByValues if few() => Acting::ByText,
+            Acting::InReach if machine.program().properties.is_empty() => Acting::InReach,
             _ => Acting::Everybody,
         }
     }
@@ -112,7 +115,7 @@ where
         let futures = match acting {
             Acting::ByText => None,
             Acting::ByValues => Some(Futures::of(machine)?),
-            Acting::Everybody => return None,
+            Acting::Everybody | Acting::InReach => return None,
         };
         Some(Stubborn {
             persistent,

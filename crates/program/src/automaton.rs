@@ -130,6 +130,13 @@ impl Op {
         matches!(self, Op::Fence(Fence::Full) | Op::Lock | Op::Unlock | Op::Block { locked: true, .. })
     }
 
+    /// Whether nobody can take it, as it is written.
+    pub fn is_impossible(&self) -> bool {
+        let mut impossible = false;
+        self.for_each_part(&mut |part| impossible |= *part == Op::Assume(Cond::FALSE));
+        impossible
+    }
+
     /// Whether it neither touches memory or buffers nor waits for them.
     pub fn is_local(&self) -> bool {
         matches!(self, Op::Skip | Op::Assign(..) | Op::Havoc(..) | Op::Assume(_))

@@ -41,6 +41,7 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
     loop {
         match reading.records.next_record()? {
             Some(Record::Settled {}) => rules.settled = true,
+            Some(Record::InReach {}) => rules.acting = Acting::InReach,
             Some(Record::Persistent {}) => rules.acting = Acting::ByText,
             Some(Record::Dynamic {}) => rules.acting = Acting::ByValues,
             Some(Record::Cartesian {}) => rules.runs = true,
@@ -86,6 +87,7 @@ pub(super) fn write_rules(
     }
     match rules.acting {
         Acting::Everybody => {}
+        Acting::InReach => out.put(&Record::InReach {}, "")?,
         Acting::ByText => out.put(&Record::Persistent {}, "")?,
         Acting::ByValues => out.put(&Record::Dynamic {}, "")?,
     }
@@ -103,6 +105,7 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
     let acting = match rules.acting {
         Acting::Everybody => "",
+        Acting::InReach => " until nothing can go wrong any more, as the program is written",
         Acting::ByText => ", by the steps of a few agents where they are enough",
         Acting::ByValues => ", by the steps of a few agents where, with these values, they are enough",
     };

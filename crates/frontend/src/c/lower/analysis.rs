@@ -8,10 +8,11 @@
 
 use super::choice::{CChoice, CChosen};
 use super::clean::{LiveRegisters, liveness};
-use super::graph::{At, CStep, Graph};
-use super::values::{CKnown, CValues, refine, refine_in_place, refine_into, register_and_shift};
-use program::{Cond, Domain, Expr, Op, RegId, VarId};
-use rustc_hash::FxHashMap;
+use super::graph::{ArrowsAt, At, CArrow, CStep, Graph};
+use super::values::{CBehind, CKnown, CValues, refine, refine_in_place, refined, register_and_shift};
+use program::{Arith, Cond, Domain, Expr, Op, RegId, Relation, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds after which bounds that still grow jump to the next constant of the program.
@@ -57,15 +58,20 @@ pub(super) fn analyse(
         let registers = subjects.iter().map(|s| vec![None; s.graph.places()]).collect();
         return CAnalysis { registers, variables, skipped: true };
     }
-    let thresholds = thresholds(subjects, types);
+    let thresholds = Thresholds::of(subjects, types);
     let mut walks: Vec<CWalk<'_, '_>> = subjects.iter().map(|s| CWalk::new(s, &thresholds)).collect();
     let mut memory = CMemory { variables: initial.to_vec(), stored: BTreeMap::new(), arguments };
     let mut changed = Vec::new();
-    let most = stores_at_most(subjects);
+    let (mut changing, mut most) = (BTreeSet::new(), Some(0));
     let mut round = 0;
     loop {
         for walk in &mut walks {
             walk.run(&mut memory, &changed);
+        }
+        let known = changing.len();
+        changing.extend(memory.stored.keys().copied());
+        if most.is_some() && changing.len() > known {
+            most = stores_at_most(&walks, arguments, &changing);
         }
         if memory.stored.is_empty() || most.is_some_and(|most| round >= most) {
             let registers = walks.into_iter().map(|walk| walk.at).collect();
@@ -75,52 +81,27 @@ pub(super) fn analyse(
         changed.clear();
         for (variable, new) in std::mem::take(&mut memory.stored) {
             changed.push(variable);
-            // What still grows after a while may be anything.
-            let steps: &[i128] = if round > 3 * PATIENCE { &[] } else { &thresholds };
             let patience = if new.is_listed() { PATIENCE_WITH_LISTS } else { PATIENCE };
             let before = &mut memory.variables[variable.index()];
             *before = match round > patience && most.is_none() {
-                true => before.widen(&new, steps),
+                // All threads have been looked at, so this counts twice.
+                true => before.widen(&new, thresholds.after(2 * round)),
                 false => new,
             };
         }
     }
 }
 
-/// How many stores a run can have, if no thread stores in a loop and they are few.
-fn stores_at_most(subjects: &[CSubject<'_>]) -> Option<usize> {
+/// How many stores a run can have to variables that change, if no thread does that in a loop and they are few.
+///
+/// What a run with so many of these stores has in memory is among what as many rounds have found: stores to
+/// variables that never had new values in any round store what is known already.
+fn stores_at_most(walks: &[CWalk<'_, '_>], arguments: &[VarId], changing: &BTreeSet<VarId>) -> Option<usize> {
     let mut count = 0;
-    for subject in subjects {
-        count += stores_on_a_way(subject)?;
+    for walk in walks {
+        count += walk.stores_on_a_way(arguments, changing)?;
     }
     (count <= FEW_STORES).then_some(count)
-}
-
-/// The most stores on any way through a thread.
-fn stores_on_a_way(subject: &CSubject<'_>) -> Option<usize> {
-    let (graph, in_loop) = (subject.graph, subject.graph.in_loops());
-    if graph.arrows.iter().any(|arrow| arrow.step.stores() > 0 && in_loop[arrow.from] && in_loop[arrow.to]) {
-        return None;
-    }
-    let leaving = graph.leaving();
-    let order = order(graph, &leaving, subject.entry);
-    let mut before: Vec<Option<usize>> = vec![None; graph.places()];
-    before[subject.entry] = Some(0);
-    let mut waiting = BTreeSet::from([(order[subject.entry], subject.entry)]);
-    while let Some((_, place)) = waiting.pop_first() {
-        for &index in &leaving[place] {
-            let arrow = &graph.arrows[index];
-            let count = before[place].map(|count| count + arrow.step.stores());
-            if count > Some(FEW_STORES) {
-                return None;
-            }
-            if count > before[arrow.to] {
-                before[arrow.to] = count;
-                waiting.insert((order[arrow.to], arrow.to));
-            }
-        }
-    }
-    before.into_iter().max().flatten()
 }
 
 /// The variables that a step reads.
@@ -141,66 +122,113 @@ fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
     }
 }
 
-/// Constants of the program and their neighbours, in order.
-fn thresholds(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Vec<i128> {
-    let mut found = vec![0, 1];
-    for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
-        let mut note = |expr: &Expr<RegId>| constants(expr, &mut found);
-        match &arrow.step {
-            CStep::Op(op) => op.for_each_part(&mut |part| expressions(part, &mut note)),
-            CStep::Checked(parts, _, _) => parts.iter().for_each(|part| expressions(part, &mut note)),
-            CStep::Choice(choice) => {
-                note(&choice.key);
-                if let CChosen::Store { value, .. } = &choice.access {
-                    note(value);
-                }
-                found.extend(choice.cells.iter().map(|(value, _)| *value));
-            }
-            CStep::Start(_, Some(argument)) => note(argument),
-            CStep::End(result) => note(result),
-            _ => {}
+/// Numbers at which bounds that grow stop for a while: constants of the program and their neighbours, in order.
+struct Thresholds {
+    /// All of them: by these, bounds of values that are told apart one by one grow one by one.
+    fine: Vec<i128>,
+    /// Those by which values are bounded: compared by order, divided by, or what types hold.
+    coarse: Vec<i128>,
+}
+
+impl Thresholds {
+    fn of(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Thresholds {
+        let mut found = Constants::default();
+        for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
+            found.step(&arrow.step);
+        }
+        let types: FxHashSet<(i128, i128)> = types.iter().copied().collect();
+        let mut coarse = found.bounds;
+        coarse.extend(types.iter().flat_map(|(low, high)| [*low, *high]));
+        coarse.extend([i128::from(i32::MIN), i128::from(i32::MAX), i128::from(u32::MAX)]);
+        coarse.extend([i128::from(i64::MIN), i128::from(i64::MAX), i128::from(u64::MAX), 0, 1]);
+        found.all.extend(&coarse);
+        Thresholds { fine: with_neighbours(found.all), coarse: with_neighbours(coarse) }
+    }
+
+    /// Those for something that has grown so often. What still grows after a while may be anything.
+    fn after(&self, often: usize) -> &[i128] {
+        match often / PATIENCE {
+            ..6 => &self.fine,
+            6..12 => &self.coarse,
+            _ => &[],
         }
     }
-    found.extend(types.iter().flat_map(|(low, high)| [*low, *high]));
-    found.extend([i128::from(i32::MIN), i128::from(i32::MAX), i128::from(u32::MAX), i128::from(i64::MIN)]);
-    found.extend([i128::from(i64::MAX), i128::from(u64::MAX)]);
-    found.sort_unstable();
-    found.dedup();
+}
+
+fn with_neighbours(numbers: Vec<i128>) -> Vec<i128> {
     let mut near: Vec<i128> =
-        found.iter().flat_map(|c| [c.saturating_sub(1), *c, c.saturating_add(1)]).collect();
+        numbers.into_iter().flat_map(|c| [c.saturating_sub(1), c, c.saturating_add(1)]).collect();
     near.sort_unstable();
     near.dedup();
     near
 }
 
-fn constants(expr: &Expr<RegId>, found: &mut Vec<i128>) {
-    match expr {
-        Expr::Const(value) => found.extend(i128::try_from(value).ok()),
-        Expr::Leaf(_) => {}
-        Expr::Binary(_, a, b) => {
-            constants(a, found);
-            constants(b, found);
+/// Constants of the program.
+#[derive(Default)]
+struct Constants {
+    all: Vec<i128>,
+    /// Those by which values are bounded.
+    bounds: Vec<i128>,
+}
+
+impl Constants {
+    fn step(&mut self, step: &CStep) {
+        match step {
+            CStep::Op(op) => op.for_each_part(&mut |part| self.op(part)),
+            CStep::Checked(parts, _, _) => parts.iter().for_each(|part| self.op(part)),
+            CStep::Choice(choice) => {
+                self.expr(&choice.key);
+                if let CChosen::Store { value, .. } = &choice.access {
+                    self.expr(value);
+                }
+                self.all.extend(choice.cells.iter().map(|(value, _)| *value));
+            }
+            CStep::Start(_, Some(argument)) => self.expr(argument),
+            CStep::End(result) => self.expr(result),
+            _ => {}
+        }
+    }
+
+    fn op(&mut self, op: &Op) {
+        match op {
+            Op::Assign(_, value) | Op::Store(_, value) => self.expr(value),
+            Op::Assume(cond) => self.cond(cond),
+            _ => {}
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond<RegId>) {
+        match cond {
+            Cond::Const(_) => {}
+            Cond::Compare(relation, a, b) => {
+                for side in [a, b] {
+                    self.expr(side);
+                    if !matches!(relation, Relation::Eq | Relation::Ne) {
+                        self.bounds.extend(constant(side));
+                    }
+                }
+            }
+            Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| self.cond(part)),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr<RegId>) {
+        match expr {
+            Expr::Const(_) => self.all.extend(constant(expr)),
+            Expr::Leaf(_) => {}
+            Expr::Binary(op, a, b) => {
+                if matches!(op, Arith::Rem | Arith::And | Arith::Div) {
+                    self.bounds.extend(constant(b));
+                }
+                self.expr(a);
+                self.expr(b);
+            }
         }
     }
 }
 
-fn expressions(op: &Op, note: &mut dyn FnMut(&Expr<RegId>)) {
-    match op {
-        Op::Assign(_, value) | Op::Store(_, value) => note(value),
-        Op::Assume(cond) => compared(cond, note),
-        _ => {}
-    }
-}
-
-fn compared(cond: &Cond<RegId>, note: &mut dyn FnMut(&Expr<RegId>)) {
-    match cond {
-        Cond::Const(_) => {}
-        Cond::Compare(_, a, b) => {
-            note(a);
-            note(b);
-        }
-        Cond::And(parts) | Cond::Or(parts) => parts.iter().for_each(|part| compared(part, note)),
-    }
+fn constant(expr: &Expr<RegId>) -> Option<i128> {
+    i128::try_from(expr.as_const()?).ok()
 }
 
 /// What all threads share.
@@ -222,13 +250,45 @@ impl CMemory<'_> {
     }
 }
 
+/// Places to look at again, by their numbers in the order of the thread: as bits, for numbers are small.
+struct WaitingPlaces {
+    words: Vec<u64>,
+    /// Words before this one are empty.
+    from: usize,
+}
+
+impl WaitingPlaces {
+    fn new(count: usize) -> WaitingPlaces {
+        WaitingPlaces { words: vec![0; count.div_ceil(64)], from: 0 }
+    }
+
+    fn insert(&mut self, number: usize) {
+        self.words[number / 64] |= 1 << (number % 64);
+        self.from = self.from.min(number / 64);
+    }
+
+    /// Takes out the smallest.
+    fn pop_first(&mut self) -> Option<usize> {
+        let skipped = self.words[self.from..].iter().position(|word| *word != 0)?;
+        self.from += skipped;
+        let word = &mut self.words[self.from];
+        let bit = word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(64 * self.from + bit)
+    }
+}
+
 /// One thread, and what is known of it so far.
 struct CWalk<'w, 'g> {
     subject: &'w CSubject<'g>,
-    thresholds: &'w [i128],
+    thresholds: &'w Thresholds,
     live: LiveRegisters,
-    leaving: Vec<Vec<usize>>,
+    leaving: ArrowsAt,
+    /// Which places are in loops, once somebody asks.
+    in_loops: OnceCell<Vec<bool>>,
     order: Vec<usize>,
+    /// The place of each number.
+    by_order: Vec<At>,
     /// The places that a variable is read at.
     readers: FxHashMap<VarId, Vec<At>>,
     at: Vec<Option<CKnown>>,
@@ -237,10 +297,12 @@ struct CWalk<'w, 'g> {
 }
 
 impl<'w, 'g> CWalk<'w, 'g> {
-    fn new(subject: &'w CSubject<'g>, thresholds: &'w [i128]) -> CWalk<'w, 'g> {
+    fn new(subject: &'w CSubject<'g>, thresholds: &'w Thresholds) -> CWalk<'w, 'g> {
         let graph = subject.graph;
         let leaving = graph.leaving();
         let order = order(graph, &leaving, subject.entry);
+        let mut by_order = vec![subject.entry; graph.places()];
+        order.iter().enumerate().filter(|(_, n)| **n < graph.places()).for_each(|(at, n)| by_order[*n] = at);
         let mut readers: FxHashMap<VarId, Vec<At>> = FxHashMap::default();
         for arrow in &graph.arrows {
             read_by(subject, &arrow.step, &mut |variable| {
@@ -253,6 +315,8 @@ impl<'w, 'g> CWalk<'w, 'g> {
             thresholds,
             live,
             leaving,
+            in_loops: OnceCell::new(),
+            by_order,
             order,
             readers,
             at: vec![None; graph.places()],
@@ -260,21 +324,72 @@ impl<'w, 'g> CWalk<'w, 'g> {
         }
     }
 
+    /// How many of some variables a step stores to, at most.
+    fn stores(&self, step: &CStep, arguments: &[VarId], variables: &BTreeSet<VarId>) -> usize {
+        let mut count = 0;
+        match step {
+            CStep::Start(instance, Some(_)) => {
+                count += usize::from(variables.contains(&arguments[*instance]))
+            }
+            CStep::End(_) => count += usize::from(variables.contains(&self.subject.result)),
+            CStep::Choice(choice) => count += usize::from(choice.stored().any(|v| variables.contains(&v))),
+            other => other.for_each_stored(&mut |v| count += usize::from(variables.contains(&v))),
+        }
+        count
+    }
+
+    /// The most stores to some variables on any way through the thread; nothing if there are many.
+    fn stores_on_a_way(&self, arguments: &[VarId], variables: &BTreeSet<VarId>) -> Option<usize> {
+        let (graph, entry) = (self.subject.graph, self.subject.entry);
+        let stores: Vec<usize> =
+            graph.arrows.iter().map(|arrow| self.stores(&arrow.step, arguments, variables)).collect();
+        if stores.iter().all(|count| *count == 0) {
+            return Some(0);
+        }
+        let in_loop = self.in_loops.get_or_init(|| graph.in_loops());
+        let repeated =
+            |(arrow, count): (&CArrow, &usize)| *count > 0 && in_loop[arrow.from] && in_loop[arrow.to];
+        if graph.arrows.iter().zip(&stores).any(repeated) {
+            return None;
+        }
+        let mut before: Vec<Option<usize>> = vec![None; graph.places()];
+        before[entry] = Some(0);
+        let mut waiting = BTreeSet::from([(self.order[entry], entry)]);
+        while let Some((_, place)) = waiting.pop_first() {
+            for &index in &self.leaving[place] {
+                let to = graph.arrows[index].to;
+                let count = before[place].map(|count| count + stores[index]);
+                if count > Some(FEW_STORES) {
+                    return None;
+                }
+                if count > before[to] {
+                    before[to] = count;
+                    waiting.insert((self.order[to], to));
+                }
+            }
+        }
+        before.into_iter().max().flatten()
+    }
+
     /// Goes on with variables that have changed; at first from the beginning.
     fn run(&mut self, memory: &mut CMemory<'_>, changed: &[VarId]) {
         let (graph, entry) = (self.subject.graph, self.subject.entry);
-        let mut waiting: BTreeSet<(usize, At)> = BTreeSet::new();
+        let mut waiting = WaitingPlaces::new(graph.places());
         if self.at[entry].is_none() {
             let live = (0..graph.registers.len()).map(RegId::new);
             let live = live.filter(|register| self.live.has(entry, *register));
             self.at[entry] = Some(CKnown::all(live, &CValues::only(0)));
-            waiting.insert((self.order[entry], entry));
+            waiting.insert(self.order[entry]);
         }
         let places = changed.iter().filter_map(|variable| self.readers.get(variable)).flatten();
-        waiting.extend(places.map(|place| (self.order[*place], *place)));
+        // What is not reached from the beginning has no number.
+        places
+            .filter(|place| self.order[**place] < graph.places())
+            .for_each(|place| waiting.insert(self.order[*place]));
         let mut visits = vec![0usize; graph.places()];
         let mut behind = std::mem::take(&mut self.behind);
-        while let Some((_, place)) = waiting.pop_first() {
+        while let Some(first) = waiting.pop_first() {
+            let place = self.by_order[first];
             let Some(known) = self.at[place].take() else { continue };
             let mut again = false;
             for index in 0..self.leaving[place].len() {
@@ -282,9 +397,8 @@ impl<'w, 'g> CWalk<'w, 'g> {
                 let Some(after) = self.step(memory, &known, &arrow.step, &mut behind) else { continue };
                 // Only loops make values grow without end.
                 let back = self.order[arrow.to] <= self.order[place];
-                visits[arrow.to] += usize::from(back);
-                let wide = back && visits[arrow.to] > PATIENCE;
-                let steps = if visits[arrow.to] > PATIENCE * 6 { &[] } else { self.thresholds };
+                let wide = back && visits[arrow.to] >= PATIENCE;
+                let steps = self.thresholds.after(visits[arrow.to]);
                 let join = |a: &CValues, b: &CValues| if wide { a.widen(b, steps) } else { a.join(b) };
                 let alone = arrow.to == place && !again;
                 let before = &mut self.at[arrow.to];
@@ -292,15 +406,16 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     *before = Some(known.clone());
                 }
                 let new = match before {
-                    Some(before) => before.absorb(after, join),
+                    Some(before) => before.absorb(&after, join),
                     None => {
                         *before = Some(after.only(|register| self.live.has(arrow.to, register)));
                         true
                     }
                 };
                 if new {
+                    visits[arrow.to] += usize::from(back);
                     again |= arrow.to == place;
-                    waiting.insert((self.order[arrow.to], arrow.to));
+                    waiting.insert(self.order[arrow.to]);
                 }
             }
             if !again {
@@ -310,19 +425,23 @@ impl<'w, 'g> CWalk<'w, 'g> {
         self.behind = behind;
     }
 
-    /// What is known behind a step, written to `behind` unless it is what was known before; nothing if the step
-    /// is not possible.
+    /// What is known behind a step, written to `behind` if that is more than one register; nothing if the step is not
+    /// possible.
     fn step<'k>(
         &self,
         memory: &mut CMemory<'_>,
         known: &'k CKnown,
         step: &CStep,
         behind: &'k mut CKnown,
-    ) -> Option<&'k CKnown> {
+    ) -> Option<CBehind<'k>> {
         match step {
             CStep::Op(op) => return op_after(memory, known, op, behind),
             CStep::Choice(choice) => chosen(memory, known, choice, behind)?,
-            CStep::Fits(fits) => refine_into(known, &fits.cond(), behind)?,
+            // Most results fit, and then nothing is learned.
+            CStep::Fits(fits) if value(known, &fits.value).within(fits.low, fits.high) => {
+                return Some(CBehind::same(known));
+            }
+            CStep::Fits(fits) => return refined(known, &fits.cond(), behind),
             CStep::Checked(parts, at, fits) => {
                 behind.clone_from(known);
                 for (index, part) in parts.iter().enumerate() {
@@ -337,46 +456,58 @@ impl<'w, 'g> CWalk<'w, 'g> {
                     let given = memory.arguments[*instance];
                     memory.store(given, &value(known, argument));
                 }
-                return Some(known);
+                return Some(CBehind::same(known));
             }
             CStep::Unwritten(register, low, high) => {
-                behind.clone_from(known);
-                behind.set(*register, CValues::range(*low, *high));
+                return Some(CBehind::with(known, *register, CValues::range(*low, *high)));
             }
-            CStep::Join(_) | CStep::Begin(None) => return Some(known),
+            CStep::Join(_) | CStep::Begin(None) => return Some(CBehind::same(known)),
             CStep::Begin(Some(register)) => {
                 return op_after(memory, known, &Op::Load(*register, self.subject.argument), behind);
             }
             CStep::End(result) => {
                 memory.store(self.subject.result, &value(known, result));
-                return Some(known);
+                return Some(CBehind::same(known));
             }
         }
-        Some(behind)
+        Some(CBehind::same(behind))
     }
 }
 
-/// What is known behind an operation, written to `behind` unless it is what was known before; nothing if it is not
+/// What is known behind an operation, written to `behind` if that is more than one register; nothing if it is not
 /// possible.
 fn op_after<'k>(
     memory: &mut CMemory<'_>,
     known: &'k CKnown,
     op: &Op,
     behind: &'k mut CKnown,
-) -> Option<&'k CKnown> {
+) -> Option<CBehind<'k>> {
+    if let Some((register, values)) = written(memory, known, op) {
+        return Some(CBehind::with(known, register, values));
+    }
     match op {
-        Op::Assume(cond) => refine_into(known, cond, behind)?,
-        Op::Store(variable, expr) => {
-            memory.store(*variable, &value(known, expr));
-            return Some(known);
-        }
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => return Some(known),
-        _ => {
+        Op::Assume(cond) => refined(known, cond, behind),
+        Op::Block { .. } => {
             behind.clone_from(known);
             apply(memory, behind, op)?;
+            Some(CBehind::same(behind))
         }
+        Op::Store(variable, expr) => {
+            memory.store(*variable, &value(known, expr));
+            Some(CBehind::same(known))
+        }
+        _ => Some(CBehind::same(known)),
     }
-    Some(behind)
+}
+
+/// The register that an operation writes, and its values then.
+fn written(memory: &CMemory<'_>, known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
+    match op {
+        Op::Assign(register, expr) => Some((*register, value(known, expr))),
+        Op::Havoc(register, domain) => Some((*register, domain_values(domain))),
+        Op::Load(register, variable) => Some((*register, memory.variables[variable.index()].clone())),
+        _ => None,
+    }
 }
 
 /// Writes what is known behind an access to a cell that a value chooses: what all the ways together give.
@@ -418,20 +549,20 @@ fn mentions_any(expr: &Expr<RegId>, other: &Expr<RegId>) -> bool {
 
 /// Makes of what is known what is known behind an operation.
 fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
+    if let Some((register, values)) = written(memory, known, op) {
+        known.set(register, values);
+    }
     match op {
-        Op::Assign(register, expr) => known.set(*register, value(known, expr)),
-        Op::Havoc(register, domain) => known.set(*register, domain_values(domain)),
-        Op::Load(register, variable) => known.set(*register, memory.variables[variable.index()].clone()),
         Op::Store(variable, expr) => memory.store(*variable, &value(known, expr)),
         Op::Assume(cond) => refine_in_place(known, cond)?,
         Op::Block { parts, .. } => parts.iter().try_for_each(|part| apply(memory, known, part))?,
-        Op::Skip | Op::Fence(_) | Op::Lock | Op::Unlock => {}
+        _ => {}
     }
     Some(())
 }
 
 /// Numbers for places so that, loops aside, a step leads to a larger one.
-fn order(graph: &Graph, leaving: &[Vec<usize>], entry: At) -> Vec<usize> {
+pub(super) fn order(graph: &Graph, leaving: &ArrowsAt, entry: At) -> Vec<usize> {
     let mut order = vec![usize::MAX; graph.places()];
     let mut next = graph.places();
     let (mut seen, mut stack) = (vec![false; graph.places()], vec![(entry, 0usize)]);

@@ -85,10 +85,7 @@ pub(super) fn liveness(graph: &Graph, asked: &[(At, Expr<RegId>)]) -> LiveRegist
         live.add(*at, &needed);
         needed.fill(0);
     }
-    let mut entering: Vec<Vec<usize>> = vec![Vec::new(); graph.places()];
-    for (index, arrow) in graph.arrows.iter().enumerate() {
-        entering[arrow.to].push(index);
-    }
+    let entering = graph.entering();
     let mut waiting: VecDeque<usize> = (0..graph.arrows.len()).rev().collect();
     while let Some(index) = waiting.pop_front() {
         let arrow = &graph.arrows[index];

@@ -12,20 +12,30 @@
 use super::graph::{CStep, Graph};
 use super::world::Threaded;
 use num_traits::Zero;
-use program::{Cond, Expr, Op, Relation, VarId};
+use program::{Cond, Expr, Int, Op, RegId, Relation, VarId};
 use std::collections::BTreeSet;
 
 /// What a step does to a mutex.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum MutexStep {
+pub(super) enum MutexStep {
     Take,
     Release,
     /// Finds that the thread does not hold it.
     Refuse,
 }
 
+/// A step that is about a mutex.
+pub(super) struct OfMutex {
+    pub mutex: VarId,
+    pub does: MutexStep,
+    /// The number that stands for "taken".
+    pub number: Int,
+    /// The register that its value is loaded to.
+    pub register: RegId,
+}
+
 /// The mutex that a step is about, if that is all it does to memory.
-fn mutex_step(step: &CStep) -> Option<(VarId, MutexStep)> {
+pub(super) fn mutex_step(step: &CStep) -> Option<OfMutex> {
     let CStep::Op(Op::Block { locked: true, parts }) = step else { return None };
     let [Op::Load(register, variable), Op::Assume(Cond::Compare(relation, left, right)), rest @ ..] =
         &parts[..]
@@ -35,18 +45,19 @@ fn mutex_step(step: &CStep) -> Option<(VarId, MutexStep)> {
     let (Expr::Leaf(compared), Some(expected)) = (left, right.as_const()) else { return None };
     let stored = match rest {
         [] => None,
-        [Op::Store(to, value)] if to == variable => Some(value.as_const()?.is_zero()),
+        [Op::Store(to, value)] if to == variable => Some(value.as_const()?),
         _ => return None,
     };
     if compared != register {
         return None;
     }
-    match (relation, expected.is_zero(), stored) {
-        (Relation::Eq, true, Some(false)) => Some((*variable, MutexStep::Take)),
-        (Relation::Eq, false, Some(true)) => Some((*variable, MutexStep::Release)),
-        (Relation::Ne, false, None) => Some((*variable, MutexStep::Refuse)),
-        _ => None,
-    }
+    let (does, number) = match (relation, expected.is_zero(), stored) {
+        (Relation::Eq, true, Some(stored)) if !stored.is_zero() => (MutexStep::Take, stored),
+        (Relation::Eq, false, Some(stored)) if stored.is_zero() => (MutexStep::Release, expected),
+        (Relation::Ne, false, None) => (MutexStep::Refuse, expected),
+        _ => return None,
+    };
+    Some(OfMutex { mutex: *variable, does, number: number.clone(), register: *register })
 }
 
 /// Makes critical sections atomic, of variables that start with 0 and that nothing is claimed of.
@@ -54,7 +65,7 @@ pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) ->
     let (mut mutexes, mut others) = (BTreeSet::new(), BTreeSet::new());
     for arrow in threads.iter().flat_map(|threaded| &threaded.graph.arrows) {
         match mutex_step(&arrow.step) {
-            Some((mutex, _)) => mutexes.extend([mutex]),
+            Some(step) => mutexes.extend([step.mutex]),
             None => touched(&arrow.step, &mut |variable| others.extend([variable])),
         }
     }
@@ -91,7 +102,7 @@ fn held_at(graph: &Graph, entry: usize, mutex: VarId) -> Option<Vec<Option<bool>
         }
         for &index in &leaving[place] {
             let arrow = &graph.arrows[index];
-            let mine = mutex_step(&arrow.step).filter(|(other, _)| *other == mutex).map(|(_, step)| step);
+            let mine = mutex_step(&arrow.step).filter(|step| step.mutex == mutex).map(|step| step.does);
             let after = match (mine, holds) {
                 (Some(MutexStep::Take), false) if !inside => (true, false),
                 (Some(MutexStep::Release), true) => (false, false),
@@ -139,10 +150,10 @@ fn commutes(threads: &[&mut Threaded], held: &[Vec<Option<bool>>], mutex: VarId)
 /// Writes taking and releasing a mutex as the beginning and the end of an atomic section.
 fn write_sections(graph: &mut Graph, mutex: VarId) {
     graph.arrows.retain_mut(|arrow| {
-        match mutex_step(&arrow.step).filter(|(other, _)| *other == mutex) {
-            Some((_, MutexStep::Take)) => arrow.step = CStep::Op(Op::Lock),
-            Some((_, MutexStep::Release)) => arrow.step = CStep::Op(Op::Unlock),
-            Some((_, MutexStep::Refuse)) => return false,
+        match mutex_step(&arrow.step).filter(|step| step.mutex == mutex).map(|step| step.does) {
+            Some(MutexStep::Take) => arrow.step = CStep::Op(Op::Lock),
+            Some(MutexStep::Release) => arrow.step = CStep::Op(Op::Unlock),
+            Some(MutexStep::Refuse) => return false,
             None => {}
         }
         true
@@ -152,7 +163,6 @@ fn write_sections(graph: &mut Graph, mutex: VarId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use program::{Int, RegId};
 
     fn locked(relation: Relation, expected: i64, stored: Option<i64>) -> CStep {
         let (register, variable) = (RegId::new(0), VarId::new(0));
@@ -164,8 +174,9 @@ mod tests {
 
     #[test]
     fn taking_and_releasing_are_told_apart_from_other_steps() {
-        let step =
-            |relation, expected, stored| mutex_step(&locked(relation, expected, stored)).map(|(_, s)| s);
+        let step = |relation, expected, stored| {
+            mutex_step(&locked(relation, expected, stored)).map(|step| step.does)
+        };
         assert!(step(Relation::Eq, 0, Some(2)) == Some(MutexStep::Take));
         assert!(step(Relation::Eq, 2, Some(0)) == Some(MutexStep::Release));
         assert!(step(Relation::Ne, 2, None) == Some(MutexStep::Refuse));

@@ -66,6 +66,7 @@ pub(super) fn finish(
         finishing.restore_registers();
     }
     finishing.fold();
+    finishing.trust_holders();
     finishing.make_private();
     finishing.make_atomic();
     finishing.write_out();

@@ -7,6 +7,7 @@
 
 use super::analysis::value;
 use super::graph::{At, CStep, Graph};
+use super::places::{NO_OBJECT_USED, NULL_USED};
 use super::value::number;
 use super::values::{CKnown, CValues, refine};
 use program::{Cond, Expr, FailureKind, Int, Op, RegId, VarId};
@@ -33,6 +34,7 @@ impl CSettled<'_> {
 /// Folds the steps of a thread, of which `known` says what registers hold at its places.
 pub(super) fn fold(graph: &mut Graph, entry: At, mut known: Vec<Option<CKnown>>, memory: &CSettled<'_>) {
     graph.write_out_choices(&mut known);
+    name_null(graph, &known);
     let mut possible = vec![false; graph.places()];
     let mut steps = Vec::with_capacity(graph.arrows.len());
     for arrow in &graph.arrows {
@@ -56,6 +58,30 @@ pub(super) fn fold(graph: &mut Graph, entry: At, mut known: Vec<Option<CKnown>>,
         None => false,
     });
     drop_zeros(graph, entry);
+}
+
+/// A pointer that points to no object is null, where it cannot be anything else.
+fn name_null(graph: &mut Graph, known: &[Option<CKnown>]) {
+    for arrow in &graph.arrows {
+        let Some(failure) = graph.failures.get_mut(&arrow.to) else { continue };
+        if failure.kind == FailureKind::Error(NO_OBJECT_USED.to_string())
+            && let (CStep::Op(Op::Assume(cond)), Some(known)) = (&arrow.step, &known[arrow.from])
+            && let Some(key) = compared(cond)
+            && let Some(left) = refine(known, cond)
+            && value(&left, key).single() == Some(0)
+        {
+            failure.kind = FailureKind::Error(NULL_USED.to_string());
+        }
+    }
+}
+
+/// What a condition compares first.
+fn compared(cond: &Cond<RegId>) -> Option<&Expr<RegId>> {
+    match cond {
+        Cond::Compare(_, key, _) => Some(key),
+        Cond::And(parts) => compared(parts.first()?),
+        Cond::Const(_) | Cond::Or(_) => None,
+    }
 }
 
 /// The places where an assertion has failed.
@@ -136,7 +162,12 @@ pub(super) fn fold_fused(graph: &mut Graph) {
     let (mut left, asserted) = (vec![0usize; graph.places()], asserted(graph));
     graph.arrows.iter().for_each(|arrow| left[arrow.from] += 1);
     graph.arrows.retain_mut(|arrow| {
-        let CStep::Op(op @ Op::Block { .. }) = &arrow.step else { return true };
+        let CStep::Op(op @ Op::Block { parts, .. }) = &arrow.step else { return true };
+        // Nothing is known before it, so a condition can only be told by what is written or assumed in it.
+        let tells = |part: &&Op| matches!(part, Op::Assign(..) | Op::Assume(_));
+        if parts.iter().filter(tells).count() < 2 {
+            return true;
+        }
         match op_folded(&mut CKnown::default(), op, &memory) {
             Some(op) => arrow.step = CStep::Op(op),
             None if left[arrow.from] > 1 && !asserted.contains(&arrow.to) => {

@@ -11,6 +11,7 @@
 
 use super::graph::{At, CArrow, CStep, Graph};
 use program::{Op, Span};
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 
 /// A place with more ways to go than this stays.
@@ -47,22 +48,24 @@ struct Fusing<'g> {
     pass: FusingPass,
     entering: Vec<Vec<usize>>,
     leaving: Vec<Vec<usize>>,
-    /// Places that stay.
-    fixed: BTreeSet<At>,
+    /// By place, whether it stays.
+    fixed: Vec<bool>,
     gone: Vec<bool>,
 }
 
 impl Fusing<'_> {
     fn new(graph: &mut Graph, entry: At, pass: FusingPass) -> Fusing<'_> {
         graph.settle();
-        let (mut entering, leaving) = (vec![Vec::new(); graph.places()], graph.leaving());
+        let (mut entering, mut leaving) =
+            (vec![Vec::new(); graph.places()], vec![Vec::new(); graph.places()]);
         for (index, arrow) in graph.arrows.iter().enumerate() {
             entering[arrow.to].push(index);
+            leaving[arrow.from].push(index);
         }
         let labels = graph.labels.clone();
-        let mut fixed: BTreeSet<At> = labels.into_iter().map(|(at, _)| graph.find(at)).collect();
-        fixed.extend(graph.failures.keys());
-        fixed.insert(entry);
+        let mut fixed = vec![false; graph.places()];
+        labels.into_iter().for_each(|(at, _)| fixed[graph.find(at)] = true);
+        graph.failures.keys().chain([&entry]).for_each(|at| fixed[*at] = true);
         let gone = vec![false; graph.arrows.len()];
         Fusing { graph, pass, entering, leaving, fixed, gone }
     }
@@ -86,16 +89,17 @@ impl Fusing<'_> {
     fn without(&self, place: At) -> Option<Vec<CArrow>> {
         let (before, behind) = (&self.entering[place], &self.leaving[place]);
         let (many, more) = (before.len() * behind.len(), before.len() + behind.len() + MORE_STEPS);
-        if self.fixed.contains(&place) || many == 0 || behind.len() > MOST_WAYS || many > more {
+        if many == 0 || self.fixed[place] || behind.len() > MOST_WAYS || many > more {
             return None;
         }
         let arrow = |index: &usize| &self.graph.arrows[*index];
         if before.iter().any(|index| arrow(index).from == place) {
             return None;
         }
-        let goes_on = always_goes_on(behind.iter().map(arrow));
+        let known = OnceCell::new();
+        let goes_on = || *known.get_or_init(|| always_goes_on(behind.iter().map(arrow)));
         let pairs = before.iter().flat_map(|first| behind.iter().map(move |second| (first, second)));
-        pairs.map(|(first, second)| self.together(arrow(first), arrow(second), goes_on)).collect()
+        pairs.map(|(first, second)| self.together(arrow(first), arrow(second), &goes_on)).collect()
     }
 
     /// Puts steps in place of those that enter and leave a place; gives the places that have changed.
@@ -120,7 +124,7 @@ impl Fusing<'_> {
     }
 
     /// Two steps in a row as one, if they can be; `goes_on` says that no thread gets stuck between them.
-    fn together(&self, first: &CArrow, second: &CArrow, goes_on: bool) -> Option<CArrow> {
+    fn together(&self, first: &CArrow, second: &CArrow, goes_on: &dyn Fn() -> bool) -> Option<CArrow> {
         let (CStep::Op(a), CStep::Op(b)) = (&first.step, &second.step) else { return None };
         let (one_statement, behind) = (first.span == second.span, takes_in(a) && is_own(b));
         let allowed = match self.pass {
@@ -128,7 +132,7 @@ impl Fusing<'_> {
             FusingPass::Statement => one_statement && fits(a, b),
             FusingPass::Across => behind,
         };
-        if !allowed || stores(a) && !goes_on {
+        if !allowed || stores(a) && !goes_on() {
             return None;
         }
         let mut parts = Vec::new();

@@ -11,6 +11,7 @@ use program::{
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::ops::Index;
 use std::sync::Arc;
 
 /// A place in a thread.
@@ -64,22 +65,6 @@ pub(super) enum CStep {
 }
 
 impl CStep {
-    /// How many things it stores, or will once it is written out.
-    pub fn stores(&self) -> usize {
-        let mut count = 0;
-        let mut look = |op: &Op| count += usize::from(matches!(op, Op::Store(..)));
-        match self {
-            CStep::Op(op) => op.for_each_part(&mut look),
-            CStep::Checked(parts, ..) => parts.iter().for_each(look),
-            CStep::Start(..) | CStep::End(_) => count = 1,
-            CStep::Choice(choice) => count = usize::from(choice.stored().next().is_some()),
-            CStep::Fits(_) | CStep::Unwritten(..) | CStep::Join(_) | CStep::Begin(_) => {}
-        }
-        count
-    }
-}
-
-impl CStep {
     /// The variables that it stores to.
     pub fn for_each_stored(&self, note: &mut dyn FnMut(VarId)) {
         let mut look = |op: &Op| {
@@ -104,6 +89,42 @@ pub(super) struct CArrow {
     pub step: CStep,
     pub span: Span,
     pub call: Option<Arc<CallSite>>,
+}
+
+/// Arrows by place, in order. There are many places with few of them, so all lie one behind the other.
+pub(super) struct ArrowsAt {
+    /// By place, where its arrows begin; those of the next one follow.
+    first: Vec<usize>,
+    arrows: Vec<usize>,
+}
+
+impl ArrowsAt {
+    /// From the place that each arrow is at.
+    fn new(places: usize, at: impl Iterator<Item = At> + Clone) -> ArrowsAt {
+        let mut first = vec![0; places + 1];
+        at.clone().for_each(|place| first[place] += 1);
+        let mut end = 0;
+        for count in &mut first {
+            end += *count;
+            *count = end;
+        }
+        let mut arrows = vec![0; end];
+        // From behind, so that each list ends up in order and every end becomes a beginning.
+        let at: Vec<At> = at.collect();
+        for (index, place) in at.into_iter().enumerate().rev() {
+            first[place] -= 1;
+            arrows[first[place]] = index;
+        }
+        ArrowsAt { first, arrows }
+    }
+}
+
+impl Index<At> for ArrowsAt {
+    type Output = [usize];
+
+    fn index(&self, place: At) -> &[usize] {
+        &self.arrows[self.first[place]..self.first[place + 1]]
+    }
 }
 
 /// A thread's steps.
@@ -186,12 +207,13 @@ impl Graph {
     }
 
     /// The arrows that leave each place; the graph is settled.
-    pub fn leaving(&self) -> Vec<Vec<usize>> {
-        let mut leaving = vec![Vec::new(); self.places()];
-        for (index, arrow) in self.arrows.iter().enumerate() {
-            leaving[arrow.from].push(index);
-        }
-        leaving
+    pub fn leaving(&self) -> ArrowsAt {
+        ArrowsAt::new(self.places(), self.arrows.iter().map(|arrow| arrow.from))
+    }
+
+    /// The arrows that enter each place; the graph is settled.
+    pub fn entering(&self) -> ArrowsAt {
+        ArrowsAt::new(self.places(), self.arrows.iter().map(|arrow| arrow.to))
     }
 
     /// Whether a place is reachable from another.
@@ -214,20 +236,18 @@ impl Graph {
     pub fn in_loops(&self) -> Vec<bool> {
         let mut left = vec![true; self.places()];
         for forwards in [true, false] {
-            let ends =
-                |arrow: &CArrow| if forwards { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
-            let (mut entering, mut leaving) = (vec![0usize; self.places()], vec![Vec::new(); self.places()]);
-            for (from, to) in self.arrows.iter().map(ends).filter(|(from, to)| left[*from] && left[*to]) {
-                entering[to] += 1;
-                leaving[from].push(to);
-            }
+            let next = if forwards { self.leaving() } else { self.entering() };
+            let end = |arrow: &CArrow| if forwards { arrow.to } else { arrow.from };
+            let mut before = vec![0usize; self.places()];
+            let inside = self.arrows.iter().filter(|arrow| left[arrow.from] && left[arrow.to]);
+            inside.for_each(|arrow| before[end(arrow)] += 1);
             let mut waiting: Vec<At> =
-                (0..self.places()).filter(|at| left[*at] && entering[*at] == 0).collect();
+                (0..self.places()).filter(|at| left[*at] && before[*at] == 0).collect();
             while let Some(at) = waiting.pop() {
                 left[at] = false;
-                for &to in &leaving[at] {
-                    entering[to] -= 1;
-                    if entering[to] == 0 {
+                for to in next[at].iter().map(|&index| end(&self.arrows[index])).filter(|to| left[*to]) {
+                    before[to] -= 1;
+                    if before[to] == 0 {
                         waiting.push(to);
                     }
                 }

@@ -5,6 +5,7 @@ use super::analysis::{CSubject, analyse};
 use super::critical::make_atomic;
 use super::finish::{Finishing, accesses, spoken_of, tidy};
 use super::fold::{self, CSettled};
+use super::holds::drop_refusals;
 use super::private::{CPrivate, make_private};
 use super::values::CValues;
 use super::world::{CInstance, CShared, Threaded};
@@ -105,6 +106,11 @@ impl Finishing<'_, '_> {
         }
     }
 
+    /// Takes out that threads do not hold mutexes which they are sure to hold.
+    pub fn trust_holders(&mut self) {
+        drop_refusals(&mut kept(&mut self.threads, &self.kept));
+    }
+
     /// Makes critical sections atomic. Races are looked for step by step, and fences are taken out of any step.
     pub fn make_atomic(&mut self) {
         if self.world.options.races || self.world.options.apart {
@@ -118,9 +124,12 @@ impl Finishing<'_, '_> {
             let initial = initial.unwrap_or_else(|| Int::from(world.variables[variable.index()].initial));
             initial == Int::ZERO && !claimed.contains(&variable)
         };
-        let kept = &self.kept;
-        let threads = self.threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
-        let mut threads: Vec<&mut Threaded> = threads.map(|(_, threaded)| threaded).collect();
-        make_atomic(&mut threads, &free);
+        make_atomic(&mut kept(&mut self.threads, &self.kept), &free);
     }
+}
+
+/// The threads that are kept.
+fn kept<'t>(threads: &'t mut [Threaded], kept: &BTreeSet<usize>) -> Vec<&'t mut Threaded> {
+    let threads = threads.iter_mut().enumerate().filter(|(at, _)| kept.contains(at));
+    threads.map(|(_, threaded)| threaded).collect()
 }

@@ -24,6 +24,7 @@ mod fold;
 mod fuse;
 mod graph;
 mod heap;
+mod holds;
 mod initial;
 mod known;
 mod library;

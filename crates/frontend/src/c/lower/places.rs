@@ -17,6 +17,10 @@ use std::rc::Rc;
 /// Of arrays with more cells than this only those are tried that an index may name.
 const FEW_CELLS: usize = 12;
 
+/// What goes wrong where a pointer points to no cell, and where it is known by then that it is null.
+pub(super) const NO_OBJECT_USED: &str = "a pointer is used that points to no object";
+pub(super) const NULL_USED: &str = "a null pointer is used";
+
 /// Memory orders, as far as they differ here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum COrder {
@@ -177,8 +181,7 @@ impl Lowerer<'_, '_> {
         if target.open {
             let bad = self.place();
             let null = constant(&target.key) == Some(0);
-            let what =
-                if null { "a null pointer is used" } else { "a pointer is used that points to no object" };
+            let what = if null { NULL_USED } else { NO_OBJECT_USED };
             self.graph
                 .failures
                 .insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });

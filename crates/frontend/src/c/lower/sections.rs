@@ -4,7 +4,7 @@
 //! seen is what memory was before it and is behind it. A way that gets stuck inside never leaves, so it
 //! makes no difference that it is not begun.
 
-use super::graph::{At, CArrow, CStep, Graph};
+use super::graph::{ArrowsAt, At, CArrow, CStep, Graph};
 use program::{CallSite, Op, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(super) fn collapse(graph: &mut Graph) {
 }
 
 /// Every way through a section as a step, if that is all there is to it.
-fn ways_through(graph: &Graph, leaving: &[Vec<usize>], start: usize) -> Option<Vec<CArrow>> {
+fn ways_through(graph: &Graph, leaving: &ArrowsAt, start: usize) -> Option<Vec<CArrow>> {
     let CArrow { from, to: at, span, .. } = graph.arrows[start];
     let call = graph.arrows[start].call.clone();
     let mut waiting = vec![SectionWay { at, seen: vec![at], parts: Vec::new(), span, call, stores: false }];

@@ -337,11 +337,6 @@ impl CKnown {
         Some(&self.0[at].1)
     }
 
-    /// Whether a register may have a value.
-    fn may_be(&self, register: RegId, value: i128) -> bool {
-        self.listed(register).is_none_or(|values| values.contains(value))
-    }
-
     pub fn set(&mut self, register: RegId, values: CValues) {
         match self.0.binary_search_by_key(&register, |(known, _)| *known) {
             Ok(at) => self.0[at].1 = values,
@@ -356,12 +351,14 @@ impl CKnown {
 
     /// Adds what registers may be besides, by a function that joins values; says whether anything is new.
     /// What is not listed in the other is not known any more.
-    pub fn absorb(&mut self, other: &CKnown, join: impl Fn(&CValues, &CValues) -> CValues) -> bool {
-        let (mut rest, mut new) = (other.0.as_slice(), false);
+    pub fn absorb(&mut self, other: &CBehind<'_>, join: impl Fn(&CValues, &CValues) -> CValues) -> bool {
+        let (mut rest, mut new) = (other.known.0.as_slice(), false);
+        let written = other.written.as_ref();
         self.0.retain_mut(|(register, values)| {
             let skipped = rest.iter().take_while(|(other, _)| other < register).count();
             rest = &rest[skipped..];
-            let Some((_, others)) = rest.first().filter(|(other, _)| other == register) else {
+            let listed = rest.first().filter(|(other, _)| other == register);
+            let Some((_, others)) = written.filter(|(other, _)| other == register).or(listed) else {
                 new = true;
                 return false;
             };
@@ -391,35 +388,77 @@ impl CKnown {
     }
 }
 
+/// What is known behind a step: what was known before it but for one register, so that nothing is copied for that.
+pub(super) struct CBehind<'k> {
+    pub known: &'k CKnown,
+    pub written: Option<(RegId, CValues)>,
+}
+
+impl<'k> CBehind<'k> {
+    pub fn same(known: &'k CKnown) -> CBehind<'k> {
+        CBehind { known, written: None }
+    }
+
+    pub fn with(known: &'k CKnown, register: RegId, values: CValues) -> CBehind<'k> {
+        CBehind { known, written: Some((register, values)) }
+    }
+
+    /// What is known of some registers.
+    pub fn only(&self, wanted: impl Fn(RegId) -> bool) -> CKnown {
+        let mut known = self.known.only(&wanted);
+        if let Some((register, values)) = self.written.as_ref().filter(|(register, _)| wanted(*register)) {
+            known.set(*register, values.clone());
+        }
+        known
+    }
+}
+
 /// What is known once a condition holds; `None` if it cannot.
 pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
-    let mut refined = CKnown::default();
-    refine_into(known, cond, &mut refined)?;
+    // Most conditions are which of its targets a pointer has, and are told before anything is copied.
+    if narrowed(known, cond).is_some_and(|(_, left)| left.is_none()) {
+        return None;
+    }
+    let mut refined = known.clone();
+    refine_in_place(&mut refined, cond)?;
     Some(refined)
 }
 
-/// Writes what is known once a condition holds; `None` if it cannot.
-pub(super) fn refine_into(known: &CKnown, cond: &Cond<RegId>, refined: &mut CKnown) -> Option<()> {
-    // Most conditions are which of its targets a pointer has, and are told before anything is copied.
-    if let Some((register, value)) = equated(cond)
-        && !known.may_be(register, value)
-    {
-        return None;
+/// What is known once a condition holds, written to `behind` unless that is one register; `None` if it cannot.
+pub(super) fn refined<'k>(
+    known: &'k CKnown,
+    cond: &Cond<RegId>,
+    behind: &'k mut CKnown,
+) -> Option<CBehind<'k>> {
+    if let Some((register, left)) = narrowed(known, cond) {
+        return (!left.is_none()).then(|| CBehind::with(known, register, left));
     }
-    refined.clone_from(known);
-    refine_in_place(refined, cond)
+    behind.clone_from(known);
+    refine_in_place(behind, cond)?;
+    Some(CBehind::same(behind))
 }
 
-/// The register and its value, if a condition says just that.
-fn equated(cond: &Cond<RegId>) -> Option<(RegId, i128)> {
-    let Cond::Compare(Relation::Eq, side, Expr::Const(value)) = cond else { return None };
+/// The register that a condition compares with a constant, if that is all it says, and the values that it leaves.
+fn narrowed(known: &CKnown, cond: &Cond<RegId>) -> Option<(RegId, CValues)> {
+    let Cond::Compare(relation, side, Expr::Const(value)) = cond else { return None };
     let (register, shift) = register_and_shift(side)?;
-    Some((register, small(value)? - shift))
+    let bound = small(value)? - shift;
+    let before = known.listed(register).unwrap_or(&CValues::ALL);
+    let left = match relation {
+        Relation::Eq if before.contains(bound) => CValues::only(bound),
+        Relation::Eq => CValues::NONE,
+        Relation::Ne => before.without(bound),
+        Relation::Lt => before.keep(LEAST, bound - 1),
+        Relation::Le => before.keep(LEAST, bound),
+        Relation::Gt => before.keep(bound + 1, MOST),
+        Relation::Ge => before.keep(bound, MOST),
+    };
+    Some((register, left))
 }
 
 pub(super) fn refine_in_place(known: &mut CKnown, cond: &Cond<RegId>) -> Option<()> {
-    if let Some((register, value)) = equated(cond) {
-        return known.may_be(register, value).then(|| known.set(register, CValues::only(value)));
+    if let Some((register, left)) = narrowed(known, cond) {
+        return (!left.is_none()).then(|| known.set(register, left));
     }
     match cond {
         Cond::Const(value) => value.then_some(()),
@@ -511,6 +550,7 @@ pub(super) fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
                 let by = small(by)?;
                 Some((*register, if *op == Arith::Add { by } else { -by }))
             }
+            (Expr::Const(by), Expr::Leaf(register)) if *op == Arith::Add => Some((*register, small(by)?)),
             _ => None,
         },
         _ => None,
