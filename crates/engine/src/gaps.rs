@@ -8,12 +8,13 @@
 //! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms, threads go
 //! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored.
 
-use crate::reduce::{LeftOut, renamings};
+use crate::forgetting::without_growth;
+use crate::reduce::LeftOut;
 use crate::search::{Ended, Limits, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{Certificate, Listed, Reason, ReducedProof, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Unsupported, on_kinds, replay};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Unsupported, on_kinds, replay};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
@@ -34,12 +35,7 @@ impl Engine for GapProofs {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let settled = matches!(run.reduction, Reduction::Local | Reduction::All | Reduction::Auto);
-        let settled = settled && task.program.speaks_of_buffers().is_none();
-        let left_out = LeftOut {
-            rules: Rules { settled, ..Rules::default() },
-            renamings: renamings(task.program, run.reduction),
-        };
+        let left_out = LeftOut::usual(task, run.reduction);
         let mut precision = 1;
         let mut states = 0;
         loop {
@@ -76,13 +72,16 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> 
     let none = LeftOut::nothing();
     let plain = Forms { task, run, gaps, left_out: &none, most: None };
     let begun = match run.reduction {
-        _ if left_out.is_none() => None,
         Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),
         _ => None,
     };
+    // What grows may not matter at all; that is asked once.
+    let forgets = matches!(run.reduction, Reduction::Auto | Reduction::All) && precision == 1;
+    let forgetting = || if forgets { without_growth(task, run) } else { None };
+    let forgetting = || forgetting().map(|(verdict, statistics)| (Attempt::Done(verdict), statistics));
     let reduced = || (!left_out.is_none()).then(|| Forms { left_out, ..plain }.on(&machine)).flatten();
     // Without a limit, the last of them always ends with something.
-    let found = begun.or_else(reduced).or_else(|| plain.on(&machine));
+    let found = begun.or_else(forgetting).or_else(reduced).or_else(|| plain.on(&machine));
     found.unwrap_or((Attempt::Spurious, Statistics::default()))
 }
 
@@ -152,6 +151,7 @@ fn explored<'m, 'p: 'm>(
             let certificate = match left_out.is_none() {
                 true => Certificate::Listed(Listed { gaps: Some(gaps), set }),
                 false => Certificate::Reduced(ReducedProof {
+                    forgotten: Vec::new(),
                     gaps: Some(gaps),
                     rules: *rules,
                     renamings: renamings.clone(),

@@ -118,6 +118,24 @@ impl LeftOut {
         LeftOut { rules, renamings: renamings(task.program, reduction) }
     }
 
+    /// Going ahead and names, as far as they are asked for.
+    pub(crate) fn usual(task: &Task<'_>, reduction: Reduction) -> LeftOut {
+        let settled = matches!(reduction, Reduction::Local | Reduction::All | Reduction::Auto);
+        let settled = settled && task.program.speaks_of_buffers().is_none();
+        let rules = Rules { settled, ..Rules::default() };
+        LeftOut { rules, renamings: renamings(task.program, reduction) }
+    }
+
+    /// What is used, in a few words, where values are forgotten besides.
+    pub(crate) fn method_with_forgetting(&self) -> &'static str {
+        match (self.rules.settled, self.renamings.is_empty()) {
+            (false, true) => "forgetting",
+            (true, true) => "forgetting, local",
+            (false, false) => "forgetting, symmetry",
+            (true, false) => "forgetting, local, symmetry",
+        }
+    }
+
     /// What is used, in a few words; nothing if all states are explored.
     pub(crate) fn method(&self) -> Option<&'static str> {
         use Acting::{ByText, ByValues, Everybody};
@@ -175,6 +193,6 @@ impl LeftOut {
             return Certificate::Listed(Listed { gaps: None, set });
         }
         let LeftOut { rules, renamings } = self;
-        Certificate::Reduced(ReducedProof { gaps: None, rules, renamings, set })
+        Certificate::Reduced(ReducedProof { forgotten: Vec::new(), gaps: None, rules, renamings, set })
     }
 }

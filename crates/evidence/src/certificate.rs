@@ -28,7 +28,8 @@ use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, SpilledStates, Statistics, Stop, Task};
 use logic::Atom;
 use machine::{Element, Gaps, Local, Machine, Recall, Rules, State, StateSet, Stepper};
-use program::{Renaming, ThreadId};
+use program::{Program, Renaming, ThreadId, VarId};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// What every proof of safety can do.
@@ -187,12 +188,15 @@ pub struct PoolProof {
     pub set: ClosedSet,
 }
 
-/// States that cover all reachable ones: perhaps only those in which every thread has gone as far as it can
+/// States that cover all reachable ones, perhaps of the program without the values of some variables
+/// ([`Program::without_values`]): perhaps only those in which every thread has gone as far as it can
 /// alone ([`machine::Settled`]), perhaps by the steps of a few agents ([`machine::Stubborn`]), perhaps one of all
 /// that differ in the names of threads only ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
 /// left, settled and renamed; besides, every renaming must preserve the program.
 #[derive(Debug)]
 pub struct ReducedProof {
+    /// The variables whose values are forgotten.
+    pub forgotten: Vec<VarId>,
     /// Set if the states are normal forms of the gap abstraction, of which one stands for all that differ in names.
     pub gaps: Option<Gaps>,
     /// By which rules steps are left out.
@@ -201,6 +205,21 @@ pub struct ReducedProof {
     pub renamings: Vec<Renaming>,
     /// The states.
     pub set: ClosedSet,
+}
+
+impl ReducedProof {
+    /// The program whose states are listed, if that may be asked in the place of this one.
+    pub(crate) fn subject<'p>(&self, program: &'p Program) -> Option<Cow<'p, Program>> {
+        subject(program, &self.forgotten)
+    }
+}
+
+/// The program without the values of these variables.
+fn subject<'p>(program: &'p Program, forgotten: &[VarId]) -> Option<Cow<'p, Program>> {
+    match forgotten {
+        [] => Some(Cow::Borrowed(program)),
+        some => program.without_values(some).map(Cow::Owned),
+    }
 }
 
 /// One of several parts of a closed set, each of which another process has: of [`Listed`] states, or of those that

@@ -145,7 +145,8 @@ pub(crate) fn known_reduced(
     proof: &ReducedProof,
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
-    let everywhere = match proof.renamings.is_empty() && !proof.rules.dead_registers {
+    let whole = proof.renamings.is_empty() && proof.forgotten.is_empty();
+    let everywhere = match whole && !proof.rules.dead_registers {
         true => known_listed(task, proof.gaps, &proof.set, monitor)?.everywhere,
         false => Vec::new(),
     };

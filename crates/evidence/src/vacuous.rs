@@ -114,10 +114,13 @@ impl<'a> ReachedPlaces<'a> {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),
             },
-            Certificate::Listed(_)
-            | Certificate::Pools(_)
-            | Certificate::Cubes(_)
-            | Certificate::Reduced(_) => Cow::Borrowed(task.program),
+            Certificate::Reduced(proof) => match proof.subject(task.program) {
+                Some(program) => program,
+                None => return Ok(None),
+            },
+            Certificate::Listed(_) | Certificate::Pools(_) | Certificate::Cubes(_) => {
+                Cow::Borrowed(task.program)
+            }
         };
         let mut locations = vec![BTreeSet::new(); program.threads.len()];
         let mut stand = |thread: usize, local: &Local| {
@@ -135,7 +138,7 @@ impl<'a> ReachedPlaces<'a> {
             _ => certificate.set().map_or(Ok(()), |set| each_control(set, monitor, &mut stand))?,
         }
         if let Certificate::Reduced(proof) = certificate {
-            cover(task, proof, &mut locations);
+            cover(&Task { program: &program, ..*task }, proof, &mut locations);
         }
         Ok(Some(ReachedPlaces { program, locations }))
     }

@@ -28,6 +28,7 @@ mod division;
 mod dot;
 mod expr;
 mod fences;
+mod forgetting;
 mod ids;
 mod linear;
 mod liveness;
