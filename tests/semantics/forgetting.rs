@@ -3,6 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
+use super::local_first::place_and_value;
 use super::reductions::waiting;
 use crate::support::random;
 
@@ -13,8 +14,8 @@ use evidence::{
 };
 use fastrand::Rng;
 use machine::{MODELS, Model, TSO};
-use program::{Cond, Domain, Op, Program, Source, VarId};
-use random::{generate, replicas, seeds};
+use program::{Cond, Domain, Op, Program, PropertyKind, Source, VarId};
+use random::{Atom, replicas, seeds};
 use std::io::{self, BufRead, Cursor};
 
 fn verdict(program: &Program, model: Model) -> &'static str {
@@ -22,16 +23,25 @@ fn verdict(program: &Program, model: Model) -> &'static str {
     Explicit.verify(&Task::safe(program, model), &run).verdict.word()
 }
 
-/// A random program, and variables of it that no claim depends on.
+/// A random program whose claims are about places, and some of its variables with all that is computed from them.
 fn unimportant(seed: u64) -> (Program, Vec<VarId>) {
-    let program = match seed % 3 {
-        0 => generate(seed),
-        1 => replicas(seed).build(),
-        _ => waiting(seed).build(),
+    let mut sketch = match seed % 4 {
+        0 => random::sketch(seed),
+        1 => replicas(seed),
+        _ => waiting(seed),
     };
-    let mut rng = Rng::with_seed(seed);
-    let some: Vec<VarId> = program.variable_ids().filter(|_| rng.bool()).collect();
-    let all = program.computed_from(&some);
+    if !sketch.claims.iter().flat_map(|claim| &claim.atoms).any(|atom| matches!(atom, Atom::At(..))) {
+        let claimed = place_and_value(&mut sketch, &mut Rng::with_seed(seed));
+        sketch.claims = vec![claimed];
+    }
+    for claim in &mut sketch.claims {
+        claim.kind = PropertyKind::Never;
+        claim.atoms.retain(|atom| matches!(atom, Atom::At(..)));
+    }
+    sketch.claims.retain(|claim| !claim.atoms.is_empty());
+    let program = sketch.build();
+    let some = VarId::new(seed as usize / 4 % program.variables.len());
+    let all = program.computed_from(&[some]);
     (program, all)
 }
 
@@ -100,7 +110,9 @@ fn mistakes_would_be_noticed() {
 /// The thread with other operations on its edges.
 fn with_ops(thread: &program::Thread, ops: &[Op]) -> program::Thread {
     let mut rewriting = program::Rewriting::of(thread);
-    thread.locs().for_each(|loc| drop(rewriting.copy(loc)));
+    for loc in thread.locs() {
+        rewriting.copy(loc);
+    }
     for (edge, op) in thread.edges().iter().zip(ops) {
         rewriting.edge(program::Edge { op: op.clone(), ..edge.clone() }, ());
     }
@@ -120,9 +132,12 @@ const TURNS: &str = "const N = 2; shared turn, busy, other;
 
 fn read(text: &str) -> Program {
     let source = Source::new("forgetting.fw", text.to_string());
-    (frontend::choose(None, "forgetting.fw", "").expect("a language").read)(source, &frontend::Options::default())
-        .expect("right")
-        .program
+    (frontend::choose(None, "forgetting.fw", "").expect("a language").read)(
+        source,
+        &frontend::Options::default(),
+    )
+    .expect("right")
+    .program
 }
 
 #[test]
@@ -166,9 +181,12 @@ fn a_file_says_what_is_forgotten() {
         write_evidence(&task, &verdict, form, &mut file).expect("writable");
         let text = String::from_utf8(file).expect("text");
         assert!(text.contains("forget"), "{text}");
-        let open = |text: String| move || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(Cursor::new(text.clone()))) };
+        let open = |text: String| {
+            move || -> io::Result<Box<dyn BufRead>> { Ok(Box::new(Cursor::new(text.clone()))) }
+        };
         assert!(check_file(&program, &open(text.clone()), 1 << 24, &Ignore).is_ok());
-        let read = read_certificate(&program, &open(text.clone()), &Ignore).expect("readable").expect("a proof");
+        let read =
+            read_certificate(&program, &open(text.clone()), &Ignore).expect("readable").expect("a proof");
         assert!(check(&task, Verdict::Safe(read.1), &Ignore).is_ok());
         let other = text.replace("forget 0 2", "forget 0").replace("\"forget\":[0,2]", "\"forget\":[0]");
         assert_ne!(other, text);

@@ -19,7 +19,7 @@ pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
-pub(crate) use reduced::REDUCED_SET;
+pub(crate) use reduced::{REDUCED_SET, read_renamings, write_renamings};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};
@@ -127,7 +127,8 @@ pub struct Listed {
 /// What holds in every control of a machine that forgets the order of old stores: an inductive set of
 /// (control, cube) of a [`machine::Buffered`] machine. The obligations: the initial values satisfy
 /// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
-/// (where a thread may go first, only its edges). A cube is a conjunction of predicates and negated
+/// (where a thread may go first, only its edges). Where cubes are listed up to names, "a cube" is one of those meant, and every renaming
+/// must preserve the program. A cube is a conjunction of predicates and negated
 /// predicates; one about a pool's slot speaks of every member of the pool.
 ///
 /// Proofs about other machines have the same form; what is recalled is theirs then.
@@ -135,6 +136,8 @@ pub struct Listed {
 pub struct CubeProof<R = Recall, G = Option<ThreadId>, L = Local> {
     /// How much the machine recalls.
     pub recall: R,
+    /// Up to which names cubes are listed: what is meant are all that these make of them, one after the other.
+    pub renamings: Vec<Renaming>,
     /// What the variables of the predicates stand for: slots.
     pub vocabulary: Vocabulary,
     /// The predicates.

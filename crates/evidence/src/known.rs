@@ -205,6 +205,13 @@ pub(crate) fn known_by_cubes(
     proof: &CubeProof,
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
+    if !proof.renamings.is_empty() {
+        let about = format!(
+            "The proof has {} on the values up to the names of threads. It says nothing about single places.",
+            counted(proof.cubes.len(), "condition")
+        );
+        return Ok(KnownFacts { about, everywhere: Vec::new(), places: Vec::new() });
+    }
     let mut cubes = Cubes::new(task, proof);
     cubes.collect(monitor)?;
     let (everywhere, places) = cubes.sentences();

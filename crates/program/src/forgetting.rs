@@ -41,7 +41,8 @@ impl Program {
             return None;
         }
         let forgetting = Forgetting::of(self, variables);
-        if !forgetting.leaks(self).is_empty() || self.observed().iter().any(|place| forgetting.holds(*place)) {
+        if !forgetting.leaks(self).is_empty() || self.observed().iter().any(|place| forgetting.holds(*place))
+        {
             return None;
         }
         let mut program = Program { hints: Vec::new(), ..self.clone() };

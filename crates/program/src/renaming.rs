@@ -78,6 +78,12 @@ impl Renaming {
         self.in_registers[thread.index()][loc.index()].get(&register).unwrap_or(&PLAIN)
     }
 
+    /// Whether no values are renamed: threads, locations and variables are.
+    pub fn keeps_values(&self) -> bool {
+        let registers = self.in_registers.iter().flatten().flat_map(BTreeMap::values);
+        self.in_memory.iter().chain(registers).all(ValueNames::is_empty)
+    }
+
     /// This renaming, and another one after it.
     pub fn then(&self, next: &Renaming) -> Renaming {
         let thread = |(thread, locs): &(ThreadId, Vec<Loc>)| {

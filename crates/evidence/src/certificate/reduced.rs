@@ -73,7 +73,7 @@ fn head(reading: &mut Reading<'_>, program: &Program) -> Result<Reduced, FileErr
 }
 
 /// The renamings whose lines come next.
-pub(super) fn read_renamings(
+pub(crate) fn read_renamings(
     reading: &mut Reading<'_>,
     program: &Program,
 ) -> Result<Vec<Renaming>, FileError> {
@@ -93,7 +93,7 @@ pub(super) fn read_renamings(
     }
 }
 
-pub(super) fn write_renamings(renamings: &[Renaming], out: &mut RecordWriter<'_>) -> io::Result<()> {
+pub(crate) fn write_renamings(renamings: &[Renaming], out: &mut RecordWriter<'_>) -> io::Result<()> {
     renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
 }
 
