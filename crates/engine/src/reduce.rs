@@ -76,15 +76,22 @@ impl Reduction {
 
 /// The names of threads that do not matter to a search.
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
+    renamings_among(thread_swaps, program, reduction)
+}
+
+/// The same, of swaps that are found like this.
+pub(crate) fn renamings_among(
+    swaps: fn(&Program) -> Vec<Renaming>,
+    program: &Program,
+    reduction: Reduction,
+) -> Vec<Renaming> {
     match reduction {
         Reduction::None
         | Reduction::Local
         | Reduction::Persistent
         | Reduction::Dynamic
         | Reduction::Cartesian => Vec::new(),
-        Reduction::Symmetry | Reduction::All | Reduction::Auto => {
-            usable_renamings(program, thread_swaps(program))
-        }
+        Reduction::Symmetry | Reduction::All | Reduction::Auto => usable_renamings(program, swaps(program)),
     }
 }
 

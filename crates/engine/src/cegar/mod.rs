@@ -41,7 +41,7 @@ pub(crate) use predicates::Predicates;
 pub(crate) use reach::{CubeRound, CubeSearchEnded, Effort, reach};
 pub(crate) use space::{Space, StepOf};
 
-use crate::reduce::renamings;
+use crate::reduce::renamings_among;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
@@ -53,7 +53,7 @@ use machine::{
     Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, TraceStep, Violation,
     WithBuffers, renaming_group,
 };
-use program::{Renaming, Span};
+use program::{Renaming, Span, thread_swaps_but_for_starts};
 use space::NotLinearAt;
 
 /// How the abstraction is made.
@@ -441,10 +441,10 @@ impl<'a> ProofSearch<'a> {
 }
 
 /// The names of threads that do not matter to a proof by cubes: those of values have no linear constraints, and where a thread goes first or waits
-/// it must do so under all names.
+/// it must do so under all names. Where runs start is of no matter: paths begin there, whatever covers what.
 fn names_of_threads(task: &Task<'_>, reduction: Reduction) -> Vec<Renaming> {
     let first = LocalFirst::new(task.program, task.model);
-    let mut found = renamings(task.program, reduction);
+    let mut found = renamings_among(thread_swaps_but_for_starts, task.program, reduction);
     found.retain(|renaming| renaming.keeps_values() && first.is_kept_by(renaming));
     found
 }
