@@ -63,8 +63,7 @@ pub(super) fn written_out(
 fn next_controls(machine: &Buffered<'_>, proof: &CubeProof) -> HashSet<BufferedControl> {
     let (holder, locals) = machine.initial();
     let mut found = HashSet::from([(holder, locals.to_vec())]);
-    let mut known: HashMap<(ThreadId, Option<ThreadId>, &Local), Vec<(Option<ThreadId>, Local)>> =
-        HashMap::new();
+    let mut known: HashMap<_, Vec<_>> = HashMap::new();
     for (holder, locals) in &proof.controls {
         for (thread, local) in machine.program().thread_ids().zip(locals) {
             let after = known.entry((thread, *holder, local)).or_insert_with(|| {
