@@ -6,7 +6,8 @@
 //! are apart. If no normal form violates anything, the set of those reached is a proof. If one
 //! does, the run to it is tried on the exact machine: either it is a violation, or the
 //! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms, threads go
-//! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored.
+//! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored. Before that we ask
+//! whether what grows matters at all ([`crate::forgetting`]), and whether its order alone is enough.
 
 use crate::forgetting::without_growth;
 use crate::reduce::LeftOut;
@@ -75,14 +76,27 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> 
         Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),
         _ => None,
     };
-    // What grows may not matter at all; that is asked once.
-    let forgets = matches!(run.reduction, Reduction::Auto | Reduction::All) && precision == 1;
-    let forgetting = || if forgets { without_growth(task, run) } else { None };
-    let forgetting = || forgetting().map(|(verdict, statistics)| (Attempt::Done(verdict), statistics));
     let reduced = || (!left_out.is_none()).then(|| Forms { left_out, ..plain }.on(&machine)).flatten();
+    let coarser = || if precision == 1 { coarser(&Forms { left_out, ..plain }, &machine) } else { None };
     // Without a limit, the last of them always ends with something.
-    let found = begun.or_else(forgetting).or_else(reduced).or_else(|| plain.on(&machine));
+    let found = begun.or_else(coarser).or_else(reduced).or_else(|| plain.on(&machine));
     found.unwrap_or((Attempt::Spurious, Statistics::default()))
+}
+
+/// An answer from less: without what grows, or with its order alone. Nothing if that is not enough.
+fn coarser(forms: &Forms<'_>, machine: &Buffered<'_>) -> Option<(Attempt, Statistics)> {
+    let Forms { task, run, .. } = *forms;
+    if matches!(run.reduction, Reduction::Auto | Reduction::All)
+        && let Some((verdict, statistics)) = without_growth(task, run)
+    {
+        return Some((Attempt::Done(verdict), statistics));
+    }
+    let order = GapStepper::new(machine, 0).ok()?.gaps();
+    if run.reduction != Reduction::Auto || order.precision > 0 {
+        return None;
+    }
+    let (attempt, statistics) = Forms { gaps: order, ..*forms }.on(machine)?;
+    matches!(attempt, Attempt::Done(Verdict::Safe(_) | Verdict::Unsafe(_))).then_some((attempt, statistics))
 }
 
 /// Which normal forms to explore.

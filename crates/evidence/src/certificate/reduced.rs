@@ -133,6 +133,11 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     format!("all {states} explored{settled}{acting}{runs}{dead}")
 }
 
+/// That small gaps are the same, if they are.
+pub(super) fn same_gaps(gaps: Gaps) -> String {
+    if gaps.precision > 0 { format!(", same gaps up to {}", gaps.precision) } else { String::new() }
+}
+
 /// That states are those up to names, if they are.
 pub(super) fn names_of(renamings: &[Renaming]) -> &'static str {
     if renamings.is_empty() { "" } else { ", up to the names of threads" }
@@ -225,9 +230,9 @@ impl Proof for ReducedProof {
             }
             None => format!("{}{names}{bound}", explored(&states, self.rules)),
             Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order, same gaps up to {}{}{names})",
+                "proved for integers of any size by {} of states (same order{}{}{names})",
                 counted(self.set.states.len(), "kind"),
-                gaps.precision,
+                same_gaps(gaps),
                 if self.rules.settled { ", threads as far as they can go alone" } else { "" },
             ),
         }
