@@ -250,6 +250,23 @@ fn starts_need_not_be_the_same_under_all_names() {
     assert!(!accepted(&elsewhere, sc, &proof));
 }
 
+/// Of two threads that differ in one number, the one that goes second is never looked at if they are taken for the same.
+#[test]
+fn threads_that_differ_in_a_number_are_told_apart() {
+    let text = |number: i64| {
+        format!(
+            "shared x; thread P {{ let r; r = x; x = 1; assert r <= {number}; }}
+             thread Q {{ let r; r = x; x = 1; assert r <= 1; }}"
+        )
+    };
+    let (same, other) = (read(&text(1)), read(&text(0)));
+    let proof = by_cubes(prove(&same, TSO, Reduction::Symmetry)).expect("a proof");
+    assert!(!proof.renamings.is_empty() && accepted(&same, TSO, &proof));
+    assert_eq!(explore(&other, TSO), "unsafe");
+    let verdict = Verdict::Safe(Certificate::Cubes(proof));
+    assert_eq!(check(&Task::safe(&other, TSO), verdict, &Ignore).map(drop), Err(Rejected::Renaming));
+}
+
 /// A claim about one thread is none about the others.
 #[test]
 fn claims_must_be_the_same_under_all_names() {
