@@ -7,6 +7,7 @@ mod c_programs;
 mod c_twins;
 mod cegar;
 mod cegar_limits;
+mod cegar_names;
 mod cegar_unbounded;
 mod claims;
 mod complete;

@@ -6,6 +6,7 @@ mod contexts;
 mod drain_first;
 mod flatten;
 mod forgetful;
+mod forgetting;
 mod gaps;
 mod generator;
 mod litmus;

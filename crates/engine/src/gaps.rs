@@ -6,14 +6,16 @@
 //! are apart. If no normal form violates anything, the set of those reached is a proof. If one
 //! does, the run to it is tried on the exact machine: either it is a violation, or the
 //! precision was too small, and the next one is tried: 1, 2, 4, …. Where there are many normal forms, threads go
-//! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored.
+//! ahead ([`machine::GoingAhead`]), and of those that differ in the names of interchangeable threads one is explored. Before that we ask
+//! whether what grows matters at all ([`crate::forgetting`]), and whether its order alone is enough.
 
-use crate::reduce::{LeftOut, renamings};
+use crate::forgetting::without_growth;
+use crate::reduce::LeftOut;
 use crate::search::{Ended, Limits, Weight, search};
 use crate::stepping::Stepping;
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{Certificate, Listed, Reason, ReducedProof, Statistics, Stop, Task, Verdict};
-use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Rules, Unsupported, on_kinds, replay};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Unsupported, on_kinds, replay};
 
 /// Precisions beyond this are not tried.
 const MOST_PRECISE: i64 = 32;
@@ -34,12 +36,7 @@ impl Engine for GapProofs {
     }
 
     fn answer(&self, task: &Task<'_>, run: &Run<'_>) -> Answer {
-        let settled = matches!(run.reduction, Reduction::Local | Reduction::All | Reduction::Auto);
-        let settled = settled && task.program.speaks_of_buffers().is_none();
-        let left_out = LeftOut {
-            rules: Rules { settled, ..Rules::default() },
-            renamings: renamings(task.program, run.reduction),
-        };
+        let left_out = LeftOut::usual(task, run.reduction);
         let mut precision = 1;
         let mut states = 0;
         loop {
@@ -76,14 +73,30 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> 
     let none = LeftOut::nothing();
     let plain = Forms { task, run, gaps, left_out: &none, most: None };
     let begun = match run.reduction {
-        _ if left_out.is_none() => None,
         Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),
         _ => None,
     };
     let reduced = || (!left_out.is_none()).then(|| Forms { left_out, ..plain }.on(&machine)).flatten();
+    let coarser = || if precision == 1 { coarser(&Forms { left_out, ..plain }, &machine) } else { None };
     // Without a limit, the last of them always ends with something.
-    let found = begun.or_else(reduced).or_else(|| plain.on(&machine));
+    let found = begun.or_else(coarser).or_else(reduced).or_else(|| plain.on(&machine));
     found.unwrap_or((Attempt::Spurious, Statistics::default()))
+}
+
+/// An answer from less: without what grows, or with its order alone. Nothing if that is not enough.
+fn coarser(forms: &Forms<'_>, machine: &Buffered<'_>) -> Option<(Attempt, Statistics)> {
+    let Forms { task, run, .. } = *forms;
+    if matches!(run.reduction, Reduction::Auto | Reduction::All)
+        && let Some((verdict, statistics)) = without_growth(task, run)
+    {
+        return Some((Attempt::Done(verdict), statistics));
+    }
+    let order = GapStepper::new(machine, 0).ok()?.gaps();
+    if run.reduction != Reduction::Auto || order.precision > 0 {
+        return None;
+    }
+    let (attempt, statistics) = Forms { gaps: order, ..*forms }.on(machine)?;
+    matches!(attempt, Attempt::Done(Verdict::Safe(_) | Verdict::Unsafe(_))).then_some((attempt, statistics))
 }
 
 /// Which normal forms to explore.
@@ -152,6 +165,7 @@ fn explored<'m, 'p: 'm>(
             let certificate = match left_out.is_none() {
                 true => Certificate::Listed(Listed { gaps: Some(gaps), set }),
                 false => Certificate::Reduced(ReducedProof {
+                    forgotten: Vec::new(),
                     gaps: Some(gaps),
                     rules: *rules,
                     renamings: renamings.clone(),

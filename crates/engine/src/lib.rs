@@ -14,6 +14,7 @@ mod contexts;
 mod explicit;
 mod extrapolate;
 mod fences;
+mod forgetting;
 mod gaps;
 mod growth;
 mod lazy;

@@ -26,6 +26,12 @@ pub(crate) fn growing(program: &Program) -> Option<Span> {
     open.map(|variable| variable.span).or_else(|| Analysis::of(program).growing())
 }
 
+/// The variables that may get very many values.
+pub(crate) fn growing_variables(program: &Program) -> Vec<VarId> {
+    let known = Analysis::of(program).known.memory;
+    program.variable_ids().filter(|variable| known[variable.index()].is_wide()).collect()
+}
+
 /// The values between two bounds; the smallest and the largest word stand for infinity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {

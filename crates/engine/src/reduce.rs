@@ -79,6 +79,15 @@ impl Reduction {
 
 /// The names of threads that do not matter to a search.
 pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming> {
+    renamings_among(thread_swaps, program, reduction)
+}
+
+/// The same, of swaps that are found like this.
+pub(crate) fn renamings_among(
+    swaps: fn(&Program) -> Vec<Renaming>,
+    program: &Program,
+    reduction: Reduction,
+) -> Vec<Renaming> {
     match reduction {
         Reduction::None
         | Reduction::Reach
@@ -86,9 +95,7 @@ pub(crate) fn renamings(program: &Program, reduction: Reduction) -> Vec<Renaming
         | Reduction::Persistent
         | Reduction::Dynamic
         | Reduction::Cartesian => Vec::new(),
-        Reduction::Symmetry | Reduction::All | Reduction::Auto => {
-            usable_renamings(program, thread_swaps(program))
-        }
+        Reduction::Symmetry | Reduction::All | Reduction::Auto => usable_renamings(program, swaps(program)),
     }
 }
 
@@ -126,6 +133,24 @@ impl LeftOut {
         rules.acting = acting.possible(&rules.on(task.machine()));
         rules.runs = reduction == Reduction::Cartesian && rules.acting != Acting::Everybody;
         LeftOut { rules, renamings: renamings(task.program, reduction) }
+    }
+
+    /// Going ahead and names, as far as they are asked for.
+    pub(crate) fn usual(task: &Task<'_>, reduction: Reduction) -> LeftOut {
+        let settled = matches!(reduction, Reduction::Local | Reduction::All | Reduction::Auto);
+        let settled = settled && task.program.speaks_of_buffers().is_none();
+        let rules = Rules { settled, ..Rules::default() };
+        LeftOut { rules, renamings: renamings(task.program, reduction) }
+    }
+
+    /// What is used, in a few words, where values are forgotten besides.
+    pub(crate) fn method_with_forgetting(&self) -> &'static str {
+        match (self.rules.settled, self.renamings.is_empty()) {
+            (false, true) => "forgetting",
+            (true, true) => "forgetting, local",
+            (false, false) => "forgetting, symmetry",
+            (true, false) => "forgetting, local, symmetry",
+        }
     }
 
     /// What is used, in a few words; nothing if all states are explored.
@@ -186,6 +211,6 @@ impl LeftOut {
             return Certificate::Listed(Listed { gaps: None, set });
         }
         let LeftOut { rules, renamings } = self;
-        Certificate::Reduced(ReducedProof { gaps: None, rules, renamings, set })
+        Certificate::Reduced(ReducedProof { forgotten: Vec::new(), gaps: None, rules, renamings, set })
     }
 }

@@ -19,7 +19,7 @@ pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
-pub(crate) use reduced::REDUCED_SET;
+pub(crate) use reduced::{REDUCED_SET, read_renamings, write_renamings};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};
@@ -28,7 +28,8 @@ use crate::symbolic::Vocabulary;
 use crate::{Monitor, Rejected, SpilledStates, Statistics, Stop, Task};
 use logic::Atom;
 use machine::{Element, Gaps, Local, Machine, Recall, Rules, State, StateSet, Stepper};
-use program::{Renaming, ThreadId};
+use program::{Program, Renaming, ThreadId, VarId};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// What every proof of safety can do.
@@ -126,7 +127,8 @@ pub struct Listed {
 /// What holds in every control of a machine that forgets the order of old stores: an inductive set of
 /// (control, cube) of a [`machine::Buffered`] machine. The obligations: the initial values satisfy
 /// a cube; no cube allows a violation; whatever a move makes of a cube satisfies a cube again
-/// (where a thread may go first, only its edges). A cube is a conjunction of predicates and negated
+/// (where a thread may go first, only its edges). Where cubes are listed up to names, "a cube" is one of those meant, and every renaming
+/// must preserve the program. A cube is a conjunction of predicates and negated
 /// predicates; one about a pool's slot speaks of every member of the pool.
 ///
 /// Proofs about other machines have the same form; what is recalled is theirs then.
@@ -134,6 +136,8 @@ pub struct Listed {
 pub struct CubeProof<R = Recall, G = Option<ThreadId>, L = Local> {
     /// How much the machine recalls.
     pub recall: R,
+    /// Up to which names cubes are listed: what is meant are all that these make of them, one after the other.
+    pub renamings: Vec<Renaming>,
     /// What the variables of the predicates stand for: slots.
     pub vocabulary: Vocabulary,
     /// The predicates.
@@ -187,12 +191,15 @@ pub struct PoolProof {
     pub set: ClosedSet,
 }
 
-/// States that cover all reachable ones: perhaps only those in which every thread has gone as far as it can
+/// States that cover all reachable ones, perhaps of the program without the values of some variables
+/// ([`Program::without_values`]): perhaps only those in which every thread has gone as far as it can
 /// alone ([`machine::Settled`]), perhaps by the steps of a few agents ([`machine::Stubborn`]), perhaps one of all
 /// that differ in the names of threads only ([`machine::Symmetric`]). The obligations are those of a closed set, for the successors that are
 /// left, settled and renamed; besides, every renaming must preserve the program.
 #[derive(Debug)]
 pub struct ReducedProof {
+    /// The variables whose values are forgotten.
+    pub forgotten: Vec<VarId>,
     /// Set if the states are normal forms of the gap abstraction, of which one stands for all that differ in names.
     pub gaps: Option<Gaps>,
     /// By which rules steps are left out.
@@ -201,6 +208,21 @@ pub struct ReducedProof {
     pub renamings: Vec<Renaming>,
     /// The states.
     pub set: ClosedSet,
+}
+
+impl ReducedProof {
+    /// The program whose states are listed, if that may be asked in the place of this one.
+    pub(crate) fn subject<'p>(&self, program: &'p Program) -> Option<Cow<'p, Program>> {
+        subject(program, &self.forgotten)
+    }
+}
+
+/// The program without the values of these variables.
+fn subject<'p>(program: &'p Program, forgotten: &[VarId]) -> Option<Cow<'p, Program>> {
+    match forgotten {
+        [] => Some(Cow::Borrowed(program)),
+        some => program.without_values(some).map(Cow::Owned),
+    }
 }
 
 /// One of several parts of a closed set, each of which another process has: of [`Listed`] states, or of those that

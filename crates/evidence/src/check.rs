@@ -165,6 +165,8 @@ pub enum Rejected {
     CarriesNotOver,
     /// The steps of the agents that this entry names are not enough to see every final state.
     Agents(usize),
+    /// A claim or another variable depends on values that are forgotten.
+    Forgotten,
     /// A renaming does not preserve the program, or there are too many.
     Renaming,
     /// A state of the set is never reached.
@@ -206,6 +208,7 @@ impl fmt::Display for Rejected {
             Rejected::Agents(at) => {
                 write!(f, "the steps that entry {} leaves are not enough to see every final state", at + 1)
             }
+            Rejected::Forgotten => write!(f, "the values that are forgotten matter to a claim or to others"),
             Rejected::Renaming => write!(f, "a renaming of threads changes the program"),
             Rejected::Unreached => write!(f, "a state of the set is never reached"),
             Rejected::FinalStates => write!(f, "the final states listed are not those of the set"),

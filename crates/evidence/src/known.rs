@@ -147,7 +147,8 @@ pub(crate) fn known_reduced(
 ) -> Result<KnownFacts, Stop> {
     // Those who make no difference need not act, so the states that are listed do not show what they store.
     let all_act = proof.rules.acting == Acting::Everybody;
-    let everywhere = match all_act && proof.renamings.is_empty() && !proof.rules.dead_registers {
+    let whole = proof.renamings.is_empty() && proof.forgotten.is_empty();
+    let everywhere = match all_act && whole && !proof.rules.dead_registers {
         true => known_listed(task, proof.gaps, &proof.set, monitor)?.everywhere,
         false => Vec::new(),
     };
@@ -206,6 +207,13 @@ pub(crate) fn known_by_cubes(
     proof: &CubeProof,
     monitor: &dyn Monitor,
 ) -> Result<KnownFacts, Stop> {
+    if !proof.renamings.is_empty() {
+        let about = format!(
+            "The proof has {} on the values up to the names of threads. It says nothing about single places.",
+            counted(proof.cubes.len(), "condition")
+        );
+        return Ok(KnownFacts { about, everywhere: Vec::new(), places: Vec::new() });
+    }
     let mut cubes = Cubes::new(task, proof);
     cubes.collect(monitor)?;
     let (everywhere, places) = cubes.sentences();

@@ -41,7 +41,7 @@ pub use certificate::{
 pub use check::{Checked, Rejected, Violated, check, check_with};
 pub use contexts::{ContextCubes, ContextProof, ContextStates, WithinContexts};
 pub use crew::{Alone, Crew, Lost, Posted, Received, Rounds};
-pub use cubes::CubeFlaw;
+pub use cubes::{CubeFlaw, renamed_atom};
 pub use file::{Claim, FileError, Form, Opener, check_file, fingerprint, read_certificate, write_evidence};
 pub use happens_before::{HappensBefore, Link, Linked, Waiting};
 pub use known::{KnownFacts, known, known_within};

@@ -32,6 +32,8 @@ pub(crate) enum Record {
     Planned { thread: usize, location: usize, after: Option<u8>, leaving: Vec<(usize, Option<u8>)> },
     /// A thread delays its stores along a path; `complete` if the first store is taken away.
     Extend { thread: usize, complete: bool, path: Vec<usize> },
+    /// States are those of the program without the values of these variables.
+    Forget(Vec<usize>),
     /// Only states are listed in which every thread has gone as far as it can alone.
     Settled {},
     /// States from which nothing can go wrong any more are not left.
@@ -162,6 +164,7 @@ impl Record {
             Record::Property(at) => format!("property {at}"),
             Record::Failure { thread, location } => format!("failure {thread} {location}"),
             Record::Delay { store, load, drain } => format!("delay {store} {load} {drain}"),
+            Record::Forget(variables) => format!("forget{}", list(variables)),
             Record::Settled {} => "settled".to_string(),
             Record::InReach {} => "in-reach".to_string(),
             Record::Persistent {} => "persistent".to_string(),
@@ -238,6 +241,7 @@ impl Record {
                 model: word(&mut words)?.to_string(),
                 program: word(&mut words)?.to_string(),
             },
+            "forget" => Record::Forget(numbers(words.by_ref())?),
             "settled" => Record::Settled {},
             "in-reach" => Record::InReach {},
             "persistent" => Record::Persistent {},
@@ -303,6 +307,8 @@ mod tests {
             Record::Extend { thread: 1, complete: true, path: vec![3, 4, 7] },
             Record::Extend { thread: 0, complete: false, path: vec![] },
             Record::Flatten { buffer: 2 },
+            Record::Forget(vec![]),
+            Record::Forget(vec![0, 4]),
             Record::Settled {},
             Record::InReach {},
             Record::Persistent {},
@@ -403,6 +409,8 @@ mod tests {
             "first -1 : 0 : 1",
             "renaming 0 1 : 0",
             "renaming 0 : 0 : 0 : m0 1",
+            "forget -1",
+            "forget x",
             "settled 1",
             "persistent 0",
             "{",

@@ -10,7 +10,8 @@ use crate::symbolic::example_start;
 use crate::{Certificate, Monitor, Progress, ReducedProof, Stop, Task};
 use machine::{Acting, Local, Settled, State};
 use program::{
-    Cond, Expr, FailureKind, Int, Loc, Place, Program, PropertyKind, Relation, Span, Thread, ThreadId,
+    Cond, Expr, FailureKind, Int, Loc, Place, Program, PropertyKind, Relation, Renaming, Span, Thread,
+    ThreadId,
 };
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -114,10 +115,13 @@ impl<'a> ReachedPlaces<'a> {
                 Ok(program) => Cow::Owned(program),
                 Err(_) => return Ok(None),
             },
-            Certificate::Listed(_)
-            | Certificate::Pools(_)
-            | Certificate::Cubes(_)
-            | Certificate::Reduced(_) => Cow::Borrowed(task.program),
+            Certificate::Reduced(proof) => match proof.subject(task.program) {
+                Some(program) => program,
+                None => return Ok(None),
+            },
+            Certificate::Listed(_) | Certificate::Pools(_) | Certificate::Cubes(_) => {
+                Cow::Borrowed(task.program)
+            }
         };
         let mut locations = vec![BTreeSet::new(); program.threads.len()];
         let mut stand = |thread: usize, local: &Local| {
@@ -134,8 +138,11 @@ impl<'a> ReachedPlaces<'a> {
             }
             _ => certificate.set().map_or(Ok(()), |set| each_control(set, monitor, &mut stand))?,
         }
+        if let Certificate::Cubes(proof) = certificate {
+            rename(&program, &proof.renamings, &mut locations);
+        }
         if let Certificate::Reduced(proof) = certificate {
-            cover(task, proof, &mut locations);
+            cover(&Task { program: &program, ..*task }, proof, &mut locations);
         }
         Ok(Some(ReachedPlaces { program, locations }))
     }
@@ -210,13 +217,11 @@ impl<'a> ReachedPlaces<'a> {
     }
 }
 
-/// Adds where threads may stand in states that the listed ones cover.
-fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>]) {
+/// Adds where threads may stand under other names.
+fn rename(program: &Program, renamings: &[Renaming], locations: &mut [BTreeSet<Loc>]) {
     let mut grown = true;
     while std::mem::take(&mut grown) {
-        for (renaming, thread) in
-            proof.renamings.iter().flat_map(|r| task.program.thread_ids().map(move |t| (r, t)))
-        {
+        for (renaming, thread) in renamings.iter().flat_map(|r| program.thread_ids().map(move |t| (r, t))) {
             let new: Vec<Loc> =
                 locations[thread.index()].iter().map(|loc| renaming.location(thread, *loc)).collect();
             let known = &mut locations[renaming.thread(thread).index()];
@@ -225,6 +230,11 @@ fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>])
             grown |= known.len() > before;
         }
     }
+}
+
+/// Adds where threads may stand in states that the listed ones cover.
+fn cover(task: &Task<'_>, proof: &ReducedProof, locations: &mut [BTreeSet<Loc>]) {
+    rename(task.program, &proof.renamings, locations);
     let machine = proof.rules.on(task.machine());
     for (thread, stands) in task.program.thread_ids().zip(locations).filter(|_| proof.rules.settled) {
         *stands = Settled::passed(&machine, thread, stands);

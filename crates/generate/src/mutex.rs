@@ -17,6 +17,8 @@ macro_rules! algorithm {
 }
 
 const ALGORITHMS: &[Algorithm] = &[
+    algorithm!("aravind", [true, false, false]),
+    algorithm!("aravind_fenced", [true, true, true]),
     algorithm!("bakery", [true, false, false]),
     algorithm!("bakery_fenced", [true, true, true]),
     algorithm!("burns", [true, false, false]),

@@ -22,6 +22,8 @@ pub(crate) enum StepPlan {
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
     edges: Vec<Vec<StepPlan>>,
+    /// What each edge reads.
+    reads: Vec<Vec<ReadPlaces>>,
     /// Whether normal forms tell which initial values go together.
     pub(crate) tells_starts: bool,
     /// The smallest window that will do.
@@ -32,6 +34,9 @@ pub(crate) struct Plans {
     /// What gaps must be exact modulo of, so that remainders are known.
     pub(crate) modulus: i64,
 }
+
+/// The registers and variables that an operation reads.
+pub(crate) type ReadPlaces = (Vec<RegId>, Vec<VarId>);
 
 /// A program the abstraction cannot handle, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +68,22 @@ impl Plans {
             precision = precision.max(offset);
         }
         let (low, high) = (needs.low - needs.offset, needs.high + needs.offset);
-        Ok(Plans { edges, tells_starts, low, high, precision, modulus: needs.modulus })
+        let reads =
+            program.threads.iter().map(|thread| thread.edges().iter().map(|edge| inputs(&edge.op)).collect());
+        Ok(Plans {
+            edges,
+            reads: reads.collect(),
+            tells_starts,
+            low,
+            high,
+            precision,
+            modulus: needs.modulus,
+        })
+    }
+
+    /// What an edge reads.
+    pub(crate) fn reads(&self, thread: ThreadId, edge: EdgeId) -> &ReadPlaces {
+        &self.reads[thread.index()][edge.index()]
     }
 
     pub(crate) fn at(&self, thread: ThreadId, edge: EdgeId) -> &StepPlan {
@@ -120,7 +140,10 @@ impl Needs {
                 });
                 match total {
                     Some(offset) if offset < LARGEST => StepPlan::Offset(offset),
-                    _ => inputs(plain),
+                    _ => {
+                        let (registers, variables) = inputs(plain);
+                        StepPlan::Exact(registers, variables)
+                    }
                 }
             }
         };
@@ -276,8 +299,8 @@ impl Needs {
     }
 }
 
-/// What an operation reads, if it has to be computed exactly.
-fn inputs(op: &Op) -> StepPlan {
+/// What an operation reads.
+fn inputs(op: &Op) -> ReadPlaces {
     let (mut registers, mut variables) = (Vec::new(), Vec::new());
     op.for_each_part(&mut |part| {
         part.for_each_read(&mut |register| registers.push(*register));
@@ -285,7 +308,7 @@ fn inputs(op: &Op) -> StepPlan {
             variables.push(*variable);
         }
     });
-    StepPlan::Exact(registers, variables)
+    (registers, variables)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -105,7 +105,8 @@ impl<'m, M: Machine> GapStepper<'m, M> {
         if offset == 0 {
             return step(state);
         }
-        let done = self.gaps.open(&state.values, offset, |values| {
+        let near = self.read_with_offset(thread, state, offset);
+        let done = self.gaps.open_near(&state.values, &near, offset, |values| {
             opened.values.clear();
             opened.values.extend_from_slice(values);
             step(&opened);
@@ -113,6 +114,23 @@ impl<'m, M: Machine> GapStepper<'m, M> {
         if !done {
             doubt(Doubt::Bound);
         }
+    }
+
+    /// What the steps of a thread that are run with an offset may read.
+    fn read_with_offset(&self, thread: ThreadId, state: &State, offset: i64) -> Vec<i64> {
+        let loc = self.stepper.machine().location(self.stepper.local(thread, state));
+        let mut near = Vec::new();
+        for (edge, _) in self.program().thread(thread).outgoing(loc) {
+            if *self.plans.at(thread, edge) != StepPlan::Offset(offset) {
+                continue;
+            }
+            let (registers, variables) = self.plans.reads(thread, edge);
+            near.extend(registers.iter().map(|r| self.stepper.place(state, &Place::Register(thread, *r))));
+            near.extend(variables.iter().map(|v| self.stepper.place(state, &Place::Memory(*v))));
+            let buffered = self.stepper.buffered(thread, state);
+            near.extend(buffered.filter(|(v, _)| variables.contains(v)).map(|(_, value)| value));
+        }
+        near
     }
 
     /// The offset with which an event's step is run; `None` for free choices.

@@ -87,6 +87,6 @@ pub use state_set::{Full, Lookup, StateRef, StateSet, state_hash};
 pub use stepper::Stepper;
 pub use stubborn::{Acting, Stubborn};
 pub use successor_list::ExactStep;
-pub use symmetric::{Symmetric, usable_renamings};
+pub use symmetric::{Symmetric, closure as renaming_group, renamed_local, usable_renamings};
 pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;

@@ -20,7 +20,7 @@
 use crate::Model;
 use crate::drain_first::waiting_locations;
 use crate::settled::back_edges;
-use program::{Cond, Domain, Edge, Fence, Loc, Op, Place, Program, RegId, Thread, ThreadId};
+use program::{Cond, Domain, Edge, Fence, Loc, Op, Place, Program, RegId, Renaming, Thread, ThreadId};
 
 /// The locations of all threads where the thread may go first, and where it may wait for its stores.
 #[derive(Clone, Debug)]
@@ -71,6 +71,19 @@ impl LocalFirst {
     /// Whether a thread waits for its stores anywhere, so that it is seen later than it may act.
     pub fn ever_waits(&self, thread: ThreadId) -> bool {
         self.waiting.get(thread.index()).is_some_and(|waiting| waiting.contains(&true))
+    }
+
+    /// Whether a renaming of threads takes places where a thread goes first, or waits, to such places.
+    pub fn is_kept_by(&self, renaming: &Renaming) -> bool {
+        let keeps = |places: &[Vec<bool>]| {
+            places.iter().enumerate().all(|(thread, here)| {
+                let new = &places[renaming.threads[thread].0.index()];
+                here.iter()
+                    .enumerate()
+                    .all(|(loc, is)| new.get(renaming.threads[thread].1[loc].index()) == Some(is))
+            })
+        };
+        keeps(&self.threads) && keeps(&self.waiting)
     }
 
     /// The thread whose edges are enough where threads stand at these locations, with stores on their way or

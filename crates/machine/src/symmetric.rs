@@ -214,18 +214,13 @@ where
         let (mut before, mut after) = (Vec::new(), Vec::new());
         machine.slots(thread, local, &mut before);
         machine.slots(new_thread, &new, &mut after);
-        let renamed = |slot: &Slot| match *slot {
-            Slot::Register(_, register) => Slot::Register(new_thread, register),
-            Slot::Queued(_, variable, n) => Slot::Queued(new_thread, renaming.variable(variable), n),
-            other => other,
-        };
         let names = |slot: &Slot| match *slot {
             Slot::Register(_, register) => renaming.register(thread, local.loc, register),
             Slot::Queued(_, variable, _) => &renaming.in_memory[variable.index()],
             _ => &renaming.in_memory[0],
         };
         let slot = |to: &Slot| {
-            let from = before.iter().position(|slot| renamed(slot) == *to)?;
+            let from = before.iter().position(|slot| slot.renamed(renaming) == *to)?;
             Some((from as u32, number(names(&before[from]), &self.names)?))
         };
         let slots: Box<[(u32, u32)]> = after.iter().map(slot).collect::<Option<_>>()?;
@@ -388,7 +383,7 @@ impl GroupElement {
 }
 
 /// All that renamings come to, one after the other, the identity first; `None` if there are too many.
-pub(crate) fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renaming>> {
+pub fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renaming>> {
     let mut all = vec![Renaming::identity(program)];
     let mut at = 0;
     while at < all.len() {
@@ -430,7 +425,7 @@ pub(crate) fn renamed_value(names: &ValueNames, value: i64) -> Option<i64> {
 }
 
 /// A thread's control under new names. Stores queue as the model wants it.
-fn renamed_local(
+pub fn renamed_local(
     machine: &Buffered<'_>,
     renaming: &Renaming,
     thread: ThreadId,
@@ -447,5 +442,22 @@ fn renamed_local(
             }
         }
     }
+    new.forgotten = local.forgotten.iter().map(|(v, several)| (renaming.variable(*v), *several)).collect();
+    new.forgotten.sort_unstable();
     Some(new)
+}
+
+impl Slot {
+    /// The slot under new names.
+    pub fn renamed(self, renaming: &Renaming) -> Slot {
+        let (thread, variable) = (|thread| renaming.thread(thread), |variable| renaming.variable(variable));
+        match self {
+            Slot::Memory(v) => Slot::Memory(variable(v)),
+            Slot::Register(t, register) => Slot::Register(thread(t), register),
+            Slot::Queued(t, v, n) => Slot::Queued(thread(t), variable(v), n),
+            Slot::Last(t, v) => Slot::Last(thread(t), variable(v)),
+            Slot::Pool(t, v) => Slot::Pool(thread(t), variable(v)),
+            Slot::Newer(t, v) => Slot::Newer(thread(t), variable(v)),
+        }
+    }
 }

@@ -28,6 +28,7 @@ mod division;
 mod dot;
 mod expr;
 mod fences;
+mod forgetting;
 mod ids;
 mod linear;
 mod liveness;
@@ -62,7 +63,7 @@ pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question, St
 pub use renaming::{RegisterNames, Renaming, ValueNames};
 pub use rewrite::{Rewriting, Rewritten};
 pub use source::{Source, SourceLine, Span};
-pub use symmetry::thread_swaps;
+pub use symmetry::{thread_swaps, thread_swaps_but_for_starts};
 pub use unroll::UnrolledProgram;
 pub use validate::Invalid;
 

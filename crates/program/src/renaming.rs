@@ -5,7 +5,8 @@
 //! too (the number of a thread in `turn`), and are renamed by a permutation of finitely many numbers.
 //! [`Renaming::preserves`] asks whether the program that is meant is the same afterwards: every
 //! edge is again an edge, what is initial stays so, and the claims are the same claims. Then
-//! whatever a run does, the renamed run does under the new names, under every memory model.
+//! whatever a run does, the renamed run does under the new names, under every memory model. Who only follows steps and looks for violations
+//! need not ask what is initial ([`Renaming::preserves_steps`]).
 //!
 //! Renamed values must only be copied and compared for equality, with constants that are renamed along or with
 //! values that are renamed alike; compared with a bound, all must be on one side of it. What a register holds may be a name at one place and a number at another, so
@@ -13,8 +14,8 @@
 //! 0, so one whose 0 is renamed must not be read before it is written.
 
 use crate::{
-    Cond, Domain, Edge, EdgeId, Expr, Int, Liveness, Loc, Op, Place, Program, Property, RegId, Relation,
-    ThreadId, VarId,
+    Cond, Domain, Edge, EdgeId, Expr, Int, Liveness, Loc, Op, Place, Program, Property, PropertyKind, RegId,
+    Relation, ThreadId, VarId,
 };
 use num_traits::ToPrimitive;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +79,12 @@ impl Renaming {
         self.in_registers[thread.index()][loc.index()].get(&register).unwrap_or(&PLAIN)
     }
 
+    /// Whether no values are renamed: threads, locations and variables are.
+    pub fn keeps_values(&self) -> bool {
+        let registers = self.in_registers.iter().flatten().flat_map(BTreeMap::values);
+        self.in_memory.iter().chain(registers).all(ValueNames::is_empty)
+    }
+
     /// This renaming, and another one after it.
     pub fn then(&self, next: &Renaming) -> Renaming {
         let thread = |(thread, locs): &(ThreadId, Vec<Loc>)| {
@@ -105,19 +112,27 @@ impl Renaming {
         }
     }
 
-    /// Whether the program is the same under the new names.
-    pub fn preserves(&self, program: &Program) -> bool {
+    /// Whether the program is the same under the new names, except for what variables start with.
+    pub fn preserves_steps(&self, program: &Program) -> bool {
         let live = Liveness::of(program);
         self.fits(program)
             && program.question.is_none()
             && program.thread_ids().all(|thread| self.keeps_thread(program, &live, thread))
+            && self.keeps_registers(program, &live)
+            && self.keeps_claims(program)
+    }
+
+    /// Whether the program is the same under the new names.
+    pub fn preserves(&self, program: &Program) -> bool {
+        // Conditions on initial values are kept like claims.
+        let starts = program.starts.iter().map(|start| (None, &start.cond)).collect::<Vec<_>>();
+        self.preserves_steps(program)
+            && self.keeps_conditions(&starts)
             && program.variable_ids().all(|v| {
                 let (before, after) =
                     (&program.variable(v).initial, &program.variable(self.variable(v)).initial);
                 same_values(before, after, &self.in_memory[v.index()])
             })
-            && self.keeps_registers(program, &live)
-            && self.keeps_claims(program)
     }
 
     /// Whether everything has a new name of its own.
@@ -227,15 +242,14 @@ impl Renaming {
             }
             _ => true,
         };
-        if !program.observed().iter().all(alike) {
-            return false;
-        }
-        // A condition on initial values is kept like a claim, but is none.
-        let starts = program.starts.iter().map(|start| (None, &start.cond));
         let claims = program.properties.iter().map(|property| (Some(property.kind), &property.cond));
-        let claims: Vec<_> = starts.chain(claims).collect();
-        let mut left: Vec<_> = claims.iter().map(|(kind, cond)| (*kind, sorted((*cond).clone()))).collect();
-        claims.iter().all(|(kind, cond)| {
+        program.observed().iter().all(alike) && self.keeps_conditions(&claims.collect::<Vec<_>>())
+    }
+
+    /// Whether these conditions, as a whole, are the same under the new names.
+    fn keeps_conditions(&self, all: &[(Option<PropertyKind>, &Cond<Place>)]) -> bool {
+        let mut left: Vec<_> = all.iter().map(|(kind, cond)| (*kind, sorted((*cond).clone()))).collect();
+        all.iter().all(|(kind, cond)| {
             let cond = renamed_cond(cond, &|place: &Place| self.place(place));
             let renamed = cond.map(|cond| (*kind, sorted(cond)));
             let at = renamed.and_then(|renamed| left.iter().position(|other| *other == renamed));

@@ -17,6 +17,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Swaps of two threads that change nothing; all others of this kind are made of them.
 pub fn thread_swaps(program: &Program) -> Vec<Renaming> {
+    swaps(program, Renaming::preserves)
+}
+
+/// Those that change nothing but, perhaps, what variables start with.
+pub fn thread_swaps_but_for_starts(program: &Program) -> Vec<Renaming> {
+    swaps(program, Renaming::preserves_steps)
+}
+
+fn swaps(program: &Program, preserves: fn(&Renaming, &Program) -> bool) -> Vec<Renaming> {
     let kinds = ValueKinds::of(program);
     let mut leader: Vec<usize> = (0..program.threads.len()).collect();
     let mut found = Vec::new();
@@ -27,7 +36,7 @@ pub fn thread_swaps(program: &Program) -> Vec<Renaming> {
                 continue;
             }
             let swap = Pairing::new(program, &kinds, ThreadId::new(a), ThreadId::new(b)).renaming();
-            if let Some(swap) = swap.filter(|swap| swap.preserves(program)) {
+            if let Some(swap) = swap.filter(|swap| preserves(swap, program)) {
                 let (from, to) = (leader[b], leader[a]);
                 leader.iter_mut().filter(|l| **l == from).for_each(|l| *l = to);
                 found.push(swap);

@@ -64,6 +64,7 @@ const SERIES: &[Series] = &[
         models: &["sc"],
         unbounded: false,
     },
+    Series { program: corpus!("aravind_fenced"), threads: &[2, 3], models: &["sc", "tso"], unbounded: true },
     Series { program: corpus!("ticket_lock"), threads: &[2, 3, 4], models: &["tso", "pso"], unbounded: true },
 ];
 

@@ -53,6 +53,16 @@ impl BitCube {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
+    /// The cube under new names: what each predicate becomes, and whether as it stands or negated.
+    pub(super) fn renamed(&self, names: &[(u32, bool)]) -> BitCube {
+        let mut new = BitCube(vec![0; self.0.len()].into());
+        for (predicate, value) in self.literals() {
+            let (to, same) = names[predicate];
+            new.set(to as usize, value == same);
+        }
+        new
+    }
+
     /// What is known, in the order of predicates.
     pub(crate) fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         let half = self.half();

@@ -18,6 +18,7 @@
 //! thread stores on and on, what counts is the order of what was forgotten: then older ones are compared with newer
 //! ones ([`Forgotten::Pairs`]), and k starts again.
 
+mod classes;
 mod cube;
 mod hints;
 mod judge;
@@ -40,7 +41,8 @@ pub(crate) use predicates::Predicates;
 pub(crate) use reach::{CubeRound, CubeSearchEnded, Effort, reach};
 pub(crate) use space::{Space, StepOf};
 
-use crate::{Answer, Engine, Run};
+use crate::reduce::renamings_among;
+use crate::{Answer, Engine, Reduction, Run};
 use evidence::symbolic::{Step, Vocabulary};
 use evidence::{
     Certificate, Cube, CubeProof, Progress, Reason, Refinements, Statistics, Stop, Task, Verdict,
@@ -48,9 +50,10 @@ use evidence::{
 use kinds::recalled_slots;
 use logic::Atom;
 use machine::{
-    Buffered, Event, Forgotten, Keep, Machine, Recall, SC, Slot, Trace, TraceStep, Violation, WithBuffers,
+    Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, TraceStep, Violation,
+    WithBuffers, renaming_group,
 };
-use program::Span;
+use program::{Renaming, Span, thread_swaps_but_for_starts};
 use space::NotLinearAt;
 
 /// How the abstraction is made.
@@ -157,6 +160,9 @@ pub(crate) type MayGoOn<'a> = &'a dyn Fn() -> Result<(), Stop>;
 /// Where more stores than this would have to be kept in order, forgotten ones are compared with each other first.
 const KEPT_WITHOUT_PAIRS: usize = 2;
 
+/// With more cubes than this, one of those that differ in the names of threads has to do, unless it was said otherwise.
+const FEW: usize = 1 << 12;
+
 /// The work of following a path by one step, in the unit of [`Progress::work`].
 const FOLLOWED: usize = 4;
 
@@ -167,6 +173,9 @@ struct ProofSearch<'a> {
     vocabulary: Vocabulary,
     recall: Recall,
     predicates: Predicates,
+    /// Up to which names of threads cubes may be listed, and whether they are.
+    renamings: Vec<Renaming>,
+    up_to_names: bool,
     statistics: Statistics,
     refinements: Refinements,
     questions: usize,
@@ -191,6 +200,8 @@ impl<'a> ProofSearch<'a> {
             vocabulary,
             recall,
             predicates: Predicates::new(task.program, &recalled_slots(task.program, recall, task.buffers())),
+            renamings: names_of_threads(&task, run.reduction),
+            up_to_names: run.reduction != Reduction::Auto,
             statistics: Statistics::default(),
             refinements: Refinements::default(),
             questions: 0,
@@ -200,18 +211,35 @@ impl<'a> ProofSearch<'a> {
 
     fn find(&mut self) -> Result<Verdict, Halt> {
         loop {
-            let (program, model) = (self.task.program, self.task.model);
-            let mut space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
-            let recall = self.recall;
-            while self.recall == recall {
+            let program = self.task.program;
+            let mut space = self.space();
+            let (recall, names) = (self.recall, self.uses_names());
+            while self.recall == recall && self.uses_names() == names {
                 if let Some(verdict) = self.round(&mut space)? {
                     return Ok(verdict);
                 }
+            }
+            if self.recall == recall {
+                continue;
             }
             let buffers = self.task.buffers();
             let slots = recalled_slots(program, self.recall, buffers);
             self.predicates = self.predicates.over(program, &slots, &mut self.vocabulary);
             self.compare_pairs();
+        }
+    }
+
+    /// Whether cubes count up to the names of threads.
+    fn uses_names(&self) -> bool {
+        self.up_to_names && !self.renamings.is_empty()
+    }
+
+    fn space(&mut self) -> Space<'a> {
+        let (program, model) = (self.task.program, self.task.model);
+        let space = Space::new(program, model, self.recall, self.run.abstraction.reduce);
+        match renaming_group(program, &self.renamings).filter(|_| self.uses_names()) {
+            Some(group) => space.up_to(group),
+            None => space,
         }
     }
 
@@ -230,12 +258,17 @@ impl<'a> ProofSearch<'a> {
 
     /// One exploration, and what its result means.
     fn round(&mut self, space: &mut Space<'a>) -> Result<Option<Verdict>, Halt> {
+        if !self.predicates.close_under(space.group(), &mut self.vocabulary) {
+            self.renamings.clear();
+            return Ok(None);
+        }
         let round = CubeRound {
             monitor: self.run.monitor,
             k: self.recall.k,
             before: self.states,
             refinements: self.refinements.total(),
             bounded: false,
+            most: (!self.up_to_names && !self.renamings.is_empty()).then_some(FEW),
         };
         let mut solver = Solver::default();
         let (ended, effort) = reach(space, &self.predicates, (&mut self.vocabulary, &mut solver), round);
@@ -247,20 +280,22 @@ impl<'a> ProofSearch<'a> {
             predicates: Some(self.predicates.templates()),
             refinements: Some(self.refinements),
             questions: Some(self.questions),
+            method: self.uses_names().then_some("symmetry"),
             ..Statistics::default()
         };
         let verdict = match ended {
             CubeSearchEnded::NotLinearAt(unsupported) => return Err(unsupported.into()),
             CubeSearchEnded::Stopped(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
+            CubeSearchEnded::Large => {
+                self.note("many cubes: goes on up to the names of threads".to_string());
+                self.up_to_names = true;
+                return Ok(None);
+            }
             CubeSearchEnded::Closed(cubes) => {
                 let known = (&self.predicates, &self.vocabulary);
-                Verdict::Safe(Certificate::Cubes(certificate(
-                    space,
-                    self.recall,
-                    known,
-                    &cubes,
-                    self.run.monitor,
-                )?))
+                let proof = certificate(space, self.recall, known, &cubes, self.run.monitor)?;
+                let renamings = if self.uses_names() { self.renamings.clone() } else { Vec::new() };
+                Verdict::Safe(Certificate::Cubes(CubeProof { renamings, ..proof }))
             }
             // Only a search that is bounded ends so.
             CubeSearchEnded::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
@@ -405,6 +440,15 @@ impl<'a> ProofSearch<'a> {
     }
 }
 
+/// The names of threads that do not matter to a proof by cubes: those of values have no linear constraints, and where a thread goes first or waits
+/// it must do so under all names. Where runs start is of no matter: paths begin there, whatever covers what.
+fn names_of_threads(task: &Task<'_>, reduction: Reduction) -> Vec<Renaming> {
+    let first = LocalFirst::new(task.program, task.model);
+    let mut found = renamings_among(thread_swaps_but_for_starts, task.program, reduction);
+    found.retain(|renaming| renaming.keeps_values() && first.is_kept_by(renaming));
+    found
+}
+
 /// The cubes reached, as a proof, if there is room for that.
 pub(crate) fn certificate<M: Machine, R>(
     space: &Space<'_, M>,
@@ -429,6 +473,7 @@ pub(crate) fn certificate<M: Machine, R>(
     };
     Ok(CubeProof {
         recall,
+        renamings: Vec::new(),
         vocabulary: vocabulary.clone(),
         predicates: predicates.atoms().to_vec(),
         cubes: cubes.iter().map(cube).collect(),

@@ -10,10 +10,11 @@
 use super::cube::words;
 use super::kinds::{Kinds, Together, all_slots};
 use super::loops::suggested;
+use evidence::renamed_atom;
 use evidence::symbolic::{Name, Step, Vocabulary};
 use logic::{Atom, Int, Linear, Relation, Template, Var};
 use machine::Slot;
-use program::Program;
+use program::{Program, Renaming};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -51,6 +52,8 @@ pub(crate) struct Predicates {
     negated: Vec<Atom>,
     /// The predicates that are decided by cases where they are open.
     split: BTreeSet<Atom>,
+    /// By renaming: what every predicate becomes, and whether as it stands or negated.
+    renamed: Vec<Vec<(u32, bool)>>,
 }
 
 impl Predicates {
@@ -66,6 +69,7 @@ impl Predicates {
             about: Vec::new(),
             negated: Vec::new(),
             split: BTreeSet::new(),
+            renamed: Vec::new(),
         }
     }
 
@@ -151,6 +155,44 @@ impl Predicates {
     pub(crate) fn find(&self, atom: &Atom) -> Option<(u32, bool)> {
         let (atom, positive) = canonical(atom.clone());
         self.numbers.get(&atom).map(|number| (*number, positive))
+    }
+
+    /// Adds what renamings make of predicates, so that a cube under new names is a cube; false if one has no place.
+    pub(crate) fn close_under(&mut self, group: &[Renaming], vocabulary: &mut Vocabulary) -> bool {
+        if group.is_empty() {
+            return true;
+        }
+        let mut at = 0;
+        while at < self.atoms.len() {
+            for renaming in group {
+                let image = renamed_atom(vocabulary, &self.atoms[at], renaming);
+                let split = self.split.contains(&self.atoms[at]);
+                let (image, _) = canonical(image);
+                if !self.numbers.contains_key(&image) {
+                    if !self.add_atom(image.clone(), vocabulary) {
+                        return false;
+                    }
+                    self.single += 1;
+                }
+                if split {
+                    self.split.insert(image);
+                }
+            }
+            at += 1;
+        }
+        let atoms = self.atoms.clone();
+        let mut image =
+            |atom: &Atom, renaming: &Renaming| self.find(&renamed_atom(vocabulary, atom, renaming));
+        let table =
+            |renaming: &Renaming| atoms.iter().map(|atom| image(atom, renaming)).collect::<Option<_>>();
+        let tables: Option<Vec<_>> = group.iter().map(table).collect();
+        self.renamed = tables.unwrap_or_default();
+        self.renamed.len() == group.len()
+    }
+
+    /// What a renaming makes of every predicate.
+    pub(super) fn renamed(&self, renaming: u32) -> &[(u32, bool)] {
+        &self.renamed[renaming as usize]
     }
 
     /// An empty set of predicates.

@@ -1,7 +1,8 @@
 //! Abstract reachability: breadth first, an antichain of cubes in every control.
 //!
 //! A cube that another one in the same control covers need not be looked at: whatever can happen
-//! from it can happen from the other. What is left when nothing new comes is inductive.
+//! from it can happen from the other. Where controls count up to the names of threads, cubes are compared under the names
+//! of their class ([`super::classes`]). What is left when nothing new comes is inductive.
 
 use super::cube::BitCube;
 use super::judge::Judge;
@@ -13,6 +14,7 @@ use evidence::symbolic::Vocabulary;
 use evidence::{Monitor, Progress, Stop};
 use logic::Atom;
 use machine::{Machine, Violation};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// How many nodes are expanded between two looks at the monitor.
@@ -24,6 +26,8 @@ pub(crate) enum CubeSearchEnded {
     Closed(Vec<(u32, BitCube)>),
     /// A path of steps, each with the control it leads to, to a violation under constraints.
     Path(Vec<(u32, u32)>, Violation, Vec<Atom>),
+    /// There are more cubes than there should be.
+    Large,
     /// A path to where a store is forgotten, if that is to be told.
     Overflow(Vec<(u32, u32)>),
     Stopped(Stop),
@@ -48,6 +52,8 @@ pub(crate) struct CubeRound<'a> {
     pub(crate) refinements: usize,
     /// Whether the search ends where a store is forgotten.
     pub(crate) bounded: bool,
+    /// No more cubes than this.
+    pub(crate) most: Option<usize>,
 }
 
 impl CubeRound<'_> {
@@ -86,6 +92,7 @@ pub(crate) fn reach<M: Machine>(
         post: Post::new(predicates, judge, &go_on),
         asked,
         nodes: Vec::new(),
+        shown: Vec::new(),
         kept: Vec::new(),
         waiting: VecDeque::new(),
         bytes: 0,
@@ -103,7 +110,9 @@ struct CubeSearch<'a> {
     /// The questions of earlier searches.
     asked: usize,
     nodes: Vec<Node>,
-    /// The nodes that nothing covers, by control.
+    /// The cubes of nodes under the names of their class, if controls count up to names.
+    shown: Vec<BitCube>,
+    /// The nodes that nothing covers, by control or class.
     kept: Vec<Vec<u32>>,
     waiting: VecDeque<u32>,
     bytes: usize,
@@ -145,6 +154,9 @@ impl CubeSearch<'_> {
                 return Ok(CubeSearchEnded::Stopped(stop));
             }
             expanded += 1;
+            if round.most.is_some_and(|most| self.nodes.len() > most) {
+                return Ok(CubeSearchEnded::Large);
+            }
             if self.nodes[at as usize].covered {
                 continue;
             }
@@ -199,26 +211,10 @@ impl CubeSearch<'_> {
         space: &mut Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Result<Option<CubeSearchEnded>, NotLinearAt> {
-        if self.kept.len() <= control as usize {
-            self.kept.resize(control as usize + 1, Vec::new());
-        }
-        let here = std::mem::take(&mut self.kept[control as usize]);
-        if here.iter().any(|other| self.nodes[*other as usize].cube.covers(&cube)) {
-            self.kept[control as usize] = here;
-            return Ok(None);
-        }
+        let Some(images) = self.compare(&cube, control, space) else { return Ok(None) };
         let number = self.nodes.len() as u32;
-        let mut left = Vec::with_capacity(here.len() + 1);
-        for other in here {
-            let node = &mut self.nodes[other as usize];
-            node.covered = cube.covers(&node.cube);
-            if !node.covered {
-                left.push(other);
-            }
-        }
-        left.push(number);
-        self.kept[control as usize] = left;
-        self.bytes += cube.bytes() + size_of::<Node>();
+        self.bytes += cube.bytes() * (1 + images.len().min(1)) + size_of::<Node>();
+        self.shown.extend(images.into_iter().next());
         self.nodes.push(Node { cube, control, parent, covered: false });
         self.waiting.push_back(number);
         if self.bounded && space.forgets(control) {
@@ -230,6 +226,45 @@ impl CubeSearch<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Takes note of a cube that will be the next node, unless another one covers it: the cube under all names of its class, if it has any.
+    fn compare<M: Machine>(
+        &mut self,
+        cube: &BitCube,
+        control: u32,
+        space: &mut Space<'_, M>,
+    ) -> Option<SmallVec<[BitCube; 2]>> {
+        let (class, images) = match space.class(control) {
+            None => (control as usize, SmallVec::new()),
+            Some((class, by)) => {
+                let image = |renaming: &u32| cube.renamed(self.predicates.renamed(*renaming));
+                (class as usize, by.iter().map(image).collect::<SmallVec<[BitCube; 2]>>())
+            }
+        };
+        if self.kept.len() <= class {
+            self.kept.resize(class + 1, Vec::new());
+        }
+        let mut here = std::mem::take(&mut self.kept[class]);
+        let covered = |other: &u32| match images.is_empty() {
+            true => self.nodes[*other as usize].cube.covers(cube),
+            false => images.iter().any(|image| self.shown[*other as usize].covers(image)),
+        };
+        if here.iter().any(covered) {
+            self.kept[class] = here;
+            return None;
+        }
+        here.retain(|other| {
+            let node = &mut self.nodes[*other as usize];
+            node.covered = match images.is_empty() {
+                true => cube.covers(&node.cube),
+                false => images.iter().any(|image| image.covers(&self.shown[*other as usize])),
+            };
+            !node.covered
+        });
+        here.push(self.nodes.len() as u32);
+        self.kept[class] = here;
+        Some(images)
     }
 
     /// Whether a cube has a state that satisfies the atoms.

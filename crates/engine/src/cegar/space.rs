@@ -4,11 +4,12 @@
 //! control is one number per thread beside that. Where a thread may go first ([`LocalFirst`]), only its edges
 //! are listed; where it may wait for its stores, its edges are not.
 
+use super::classes::{Class, Classes};
 use crate::growth::Doubling;
 use evidence::symbolic::{AtomCases, Step, Vocabulary, start_cases, steps, violations};
 use logic::Atom;
 use machine::{Buffered, Event, LocalFirst, Machine, Model, Recall, Slot, Violation};
-use program::{Loc, Program, Property, Span, ThreadId};
+use program::{Loc, Program, Property, Renaming, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::Hash;
@@ -26,6 +27,7 @@ pub(crate) struct Space<'p, M: Machine = Buffered<'p>> {
     numbers: FxHashMap<Control<M::Global>, u32>,
     successors: Vec<Option<Successors>>,
     wrong: Vec<Option<Wrong>>,
+    classes: Option<Classes<'p, M>>,
 }
 
 /// Steps by number, with the control each leads to.
@@ -72,6 +74,12 @@ impl<'p> Space<'p> {
         let first = if reduce { LocalFirst::new(program, model) } else { LocalFirst::nobody(program) };
         Space::over(program, machine, first)
     }
+
+    /// The same, where controls count up to the names of threads; none of these renamings changes what a step or a claim means.
+    pub(crate) fn up_to(self, group: Vec<Renaming>) -> Space<'p> {
+        let classes = Some(Classes::new(self.machine.clone(), group));
+        Space { classes, ..self }
+    }
 }
 
 impl<'p, M: Machine> Space<'p, M> {
@@ -90,6 +98,7 @@ impl<'p, M: Machine> Space<'p, M> {
             numbers: FxHashMap::default(),
             successors: Vec::new(),
             wrong: Vec::new(),
+            classes: None,
         };
         let (global, shapes) = space.machine.initial();
         let local = |(t, shape): (usize, &M::Local)| space.locals[t].number(shape);
@@ -125,6 +134,29 @@ impl<'p, M: Machine> Space<'p, M> {
 
     pub(crate) fn control(&self, number: u32) -> &Control<M::Global> {
         &self.controls[number as usize]
+    }
+
+    /// The renamings up to which controls count; none if they do not.
+    pub(crate) fn group(&self) -> &[Renaming] {
+        self.classes.as_ref().map_or(&[], Classes::group)
+    }
+
+    /// The class of a control, if controls count up to names.
+    pub(crate) fn class(&mut self, number: u32) -> Option<Class> {
+        let classes = self.classes.as_mut()?;
+        if let Some(known) = classes.known(number) {
+            return Some(known);
+        }
+        let shapes: Vec<M::Local> = self.controls[number as usize]
+            .locals
+            .iter()
+            .zip(&self.locals)
+            .map(|(local, all)| all.shapes[*local as usize].clone())
+            .collect();
+        let shape = |thread: ThreadId, _: u32| shapes[thread.index()].clone();
+        let locals = &mut self.locals;
+        let mut numbered = |thread: ThreadId, local: &M::Local| locals[thread.index()].number(local);
+        Some(classes.class(number, &self.controls[number as usize], &shape, &mut numbered))
     }
 
     pub(crate) fn shapes(&self, number: u32) -> Vec<M::Local> {

@@ -93,6 +93,7 @@ impl ContextHunt<'_> {
             before: learned.states,
             refinements: learned.refinements.total(),
             bounded: false,
+            most: None,
         };
         let ContextPredicates { predicates, vocabulary, .. } = learned;
         let (ended, effort) = reach(space, predicates, (vocabulary, &mut Solver::default()), round);
@@ -102,7 +103,7 @@ impl ContextHunt<'_> {
             CubeSearchEnded::NotLinearAt(unsupported) => return Err(unsupported.into()),
             CubeSearchEnded::Stopped(stop) => return Err(stop.into()),
             // Nothing is forgotten here.
-            CubeSearchEnded::Overflow(_) => ContextsExplored::Beyond,
+            CubeSearchEnded::Overflow(_) | CubeSearchEnded::Large => ContextsExplored::Beyond,
             CubeSearchEnded::Closed(cubes) => {
                 let known = (&learned.predicates, &learned.vocabulary);
                 let cubes = certificate(space, (), known, &cubes, &monitor)?;

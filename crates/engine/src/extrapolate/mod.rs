@@ -27,7 +27,7 @@ use crate::cegar::{
     CubeRound, CubeSearchEnded, Effort, Halt, Judge, Predicates, Refined, Space, certificate, execute,
     hinted, reach, refine,
 };
-use crate::{Answer, Engine, Run};
+use crate::{Answer, Engine, Reduction, Run};
 use evidence::symbolic::Vocabulary;
 use evidence::{Certificate, CubeProof, Progress, Reason, Statistics, Task, Verdict};
 use lift::with_loaded;
@@ -262,7 +262,7 @@ impl<'a> Extrapolator<'a> {
         }
         let vocabulary = std::mem::take(&mut self.vocabulary);
         let Refined { verdict, statistics, vocabulary, by_cases } =
-            refine(&sc, &self.run, vocabulary, (&[], &[]));
+            refine(&sc, &Run { reduction: Reduction::None, ..self.run }, vocabulary, (&[], &[]));
         self.vocabulary = vocabulary;
         self.add(statistics);
         let proof = match verdict {
@@ -371,6 +371,7 @@ impl<'a> Extrapolator<'a> {
             before: self.statistics.states,
             refinements: self.phases.len(),
             bounded: task.buffers(),
+            most: None,
         };
         let judge = (&mut self.vocabulary, &mut self.prover as &mut dyn Judge);
         let (ended, effort) = reach(&mut space, &known, judge, round);
@@ -390,6 +391,8 @@ impl<'a> Extrapolator<'a> {
         let found = match ended {
             CubeSearchEnded::NotLinearAt(unsupported) => Err(unsupported.into()),
             CubeSearchEnded::Stopped(stop) => Err(stop.into()),
+            // Nothing was said about how many there should be.
+            CubeSearchEnded::Large => Ok(Attempted::Imprecise),
             CubeSearchEnded::Closed(cubes) => {
                 let known = (&known, &self.vocabulary);
                 let proof = certificate(&space, recall, known, &cubes, self.run.monitor);

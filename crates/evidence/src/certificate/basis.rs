@@ -45,7 +45,8 @@ fn certificate(reading: &mut Reading<'_>, stores: Stores) -> Result<Certificate,
 }
 
 fn read_proof(reading: &mut Reading<'_>, stores: Stores) -> Result<BasisProof, FileError> {
-    let renamings = read_renamings(reading)?;
+    let program = reading.task.program;
+    let renamings = read_renamings(reading, program)?;
     let view = backward(&reading.task, stores, &renamings, reading.monitor())?;
     let mut elements = Vec::new();
     while let Some(record) = reading.records.next_record()? {

@@ -1,5 +1,6 @@
 //! Conditions on values that steps preserve, as a proof.
 
+use super::reduced::names_of;
 use super::{CubeProof, Proof};
 use crate::cubes::{check_cubes, write_obligations};
 use crate::file::{EvidenceKind, RecordWriter, check_cube_file, read_cubes, write_cubes};
@@ -30,6 +31,11 @@ impl Proof for CubeProof {
     }
 
     fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize> {
+        if !self.renamings.is_empty() {
+            let message = "a proof up to the names of threads has no form in SMT-LIB; with --reduce none there is one \
+                           about all names, which has";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         write_obligations(task, self, out)
     }
 
@@ -51,6 +57,9 @@ impl Proof for CubeProof {
         let compared = if pairs { ", comparing older buffered stores with newer ones" } else { "" };
         let cubes = counted(self.cubes.len(), "conjunction");
         let predicates = counted(self.predicates.len(), "predicate");
-        format!("proved for integers of any size by {cubes} of {predicates}{kept}{compared}")
+        format!(
+            "proved for integers of any size by {cubes} of {predicates}{kept}{compared}{}",
+            names_of(&self.renamings)
+        )
     }
 }

@@ -1,5 +1,6 @@
 //! All reachable states, or all kinds of states, as a proof.
 
+use super::reduced::same_gaps;
 use super::{ClosedSet, Listed, Proof};
 use crate::check::check_set;
 use crate::file::{EvidenceKind, FileError, Reading, RecordWriter, check_states, read_states, write_closed};
@@ -95,9 +96,9 @@ impl Proof for Listed {
                 format!("all {} explored{bound}", counted(statistics.states, "state"))
             }
             Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order, same gaps up to {})",
+                "proved for integers of any size by {} of states (same order{})",
                 counted(self.set.states.len(), "kind"),
-                gaps.precision,
+                same_gaps(gaps),
             ),
         }
     }

@@ -1,9 +1,9 @@
 //! States that cover all others, as a proof.
 
-use super::{Proof, ReducedProof, read_gaps, write_gaps};
+use super::{Proof, ReducedProof, read_gaps, subject, write_gaps};
 use crate::check::{SetPiece, check_piece, in_pieces};
 use crate::file::{
-    EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
+    EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states_of, write_closed,
 };
 use crate::known::{KnownFacts, known_reduced};
 use crate::numbers::counted;
@@ -12,30 +12,49 @@ use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Acting, Buffered, DataDomain, Gaps, OnDomain, Rules, on_kinds, on_reduced};
-use program::Renaming;
+use program::{Program, Renaming, VarId};
 use std::io::{self, Write};
 
 pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
     name: "reduced-set",
     ending: "reduced",
     check: |reading| {
-        let reduced = head(reading)?;
-        let task = reading.task;
-        let machine = task.machine();
+        let forgotten = read_forgotten(reading)?;
+        let (program, model) = (reading.task.program, reading.task.model);
+        let program = subject(program, &forgotten).ok_or(Rejected::Forgotten)?;
+        let reduced = head(reading, &program)?;
+        let machine = Task::safe(&program, model).machine();
         let count = with_domain(&machine, &reduced, CheckFile { reading })??;
-        Ok(Claim::Safe(task.model, count))
+        Ok(Claim::Safe(model, count))
     },
     read: Some(|reading| {
-        let (gaps, rules, renamings) = head(reading)?;
-        let set = read_states(reading)?;
-        Ok(Certificate::Reduced(ReducedProof { gaps, rules, renamings, set }))
+        let forgotten = read_forgotten(reading)?;
+        let program = subject(reading.task.program, &forgotten).ok_or(Rejected::Forgotten)?;
+        let (gaps, rules, renamings) = head(reading, &program)?;
+        let set = read_states_of(reading, &program)?;
+        Ok(Certificate::Reduced(ReducedProof { forgotten, gaps, rules, renamings, set }))
     }),
 };
 
 /// What is known of values, the rules, and the renamings up to which states are listed.
 type Reduced = (Option<Gaps>, Rules, Vec<Renaming>);
 
-fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
+/// The variables whose values are forgotten.
+fn read_forgotten(reading: &mut Reading<'_>) -> Result<Vec<VarId>, FileError> {
+    match reading.records.next_record()? {
+        Some(Record::Forget(variables)) => {
+            let small = |at: &usize| u32::try_from(*at).ok().map(|_| VarId::new(*at));
+            let variables = variables.iter().map(small).collect::<Option<_>>();
+            variables.ok_or_else(|| reading.records.wrong("there is no such variable"))
+        }
+        other => {
+            reading.records.read_again(other);
+            Ok(Vec::new())
+        }
+    }
+}
+
+fn head(reading: &mut Reading<'_>, program: &Program) -> Result<Reduced, FileError> {
     let gaps = read_gaps(reading)?;
     let mut rules = Rules::default();
     loop {
@@ -48,19 +67,22 @@ fn head(reading: &mut Reading<'_>) -> Result<Reduced, FileError> {
             Some(Record::DeadRegisters {}) => rules.dead_registers = true,
             other => {
                 reading.records.read_again(other);
-                return Ok((gaps, rules, read_renamings(reading)?));
+                return Ok((gaps, rules, read_renamings(reading, program)?));
             }
         }
     }
 }
 
 /// The renamings whose lines come next.
-pub(super) fn read_renamings(reading: &mut Reading<'_>) -> Result<Vec<Renaming>, FileError> {
+pub(crate) fn read_renamings(
+    reading: &mut Reading<'_>,
+    program: &Program,
+) -> Result<Vec<Renaming>, FileError> {
     let mut renamings = Vec::new();
     loop {
         match reading.records.next_record()? {
             Some(record @ Record::Renaming { .. }) => {
-                let renaming = renaming_of(reading.task.program, &record);
+                let renaming = renaming_of(program, &record);
                 let wrong = || reading.records.wrong("this does not rename what the program has");
                 renamings.push(renaming.ok_or_else(wrong)?);
             }
@@ -72,7 +94,7 @@ pub(super) fn read_renamings(reading: &mut Reading<'_>) -> Result<Vec<Renaming>,
     }
 }
 
-pub(super) fn write_renamings(renamings: &[Renaming], out: &mut RecordWriter<'_>) -> io::Result<()> {
+pub(crate) fn write_renamings(renamings: &[Renaming], out: &mut RecordWriter<'_>) -> io::Result<()> {
     renamings.iter().try_for_each(|renaming| out.put(&renaming_record(renaming), ""))
 }
 
@@ -112,6 +134,11 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     let runs = if rules.runs { ", several at once where nobody makes a difference in between" } else { "" };
     let dead = if rules.dead_registers { ", with registers that nothing reads any more" } else { "" };
     format!("all {states} explored{settled}{acting}{runs}{dead}")
+}
+
+/// That small gaps are the same, if they are.
+pub(super) fn same_gaps(gaps: Gaps) -> String {
+    if gaps.precision > 0 { format!(", same gaps up to {}", gaps.precision) } else { String::new() }
 }
 
 /// That states are those up to names, if they are.
@@ -163,7 +190,8 @@ impl Proof for ReducedProof {
     }
 
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
-        let machine = task.machine();
+        let program = self.subject(task.program).ok_or(Rejected::Forgotten)?;
+        let machine = Task { program: &program, ..*task }.machine();
         let reduced = (self.gaps, self.rules, self.renamings.clone());
         in_pieces(&self.set.states, monitor, &|piece| {
             with_domain(&machine, &reduced, CheckProof { proof: self, piece, monitor })?
@@ -171,6 +199,11 @@ impl Proof for ReducedProof {
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
+        if !self.forgotten.is_empty() {
+            let names = self.forgotten.iter().map(|v| task.program.variable(*v).name.as_str());
+            let remark = names.collect::<Vec<_>>().join(", ");
+            out.put(&Record::Forget(self.forgotten.iter().map(|v| v.index()).collect()), &remark)?;
+        }
         self.gaps.iter().try_for_each(|gaps| write_gaps(gaps, out))?;
         write_rules(self.rules, &self.renamings, out)?;
         write_closed(task.program, &self.set, out)
@@ -191,11 +224,18 @@ impl Proof for ReducedProof {
         let states = counted(self.set.states.len(), "state");
         let names = names_of(&self.renamings);
         match self.gaps {
+            None if !self.forgotten.is_empty() => {
+                let without = counted(self.forgotten.len(), "variable");
+                format!(
+                    "proved for integers of any size, whatever {without} may hold: {}{names}{bound}",
+                    explored(&states, self.rules)
+                )
+            }
             None => format!("{}{names}{bound}", explored(&states, self.rules)),
             Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order, same gaps up to {}{}{names})",
+                "proved for integers of any size by {} of states (same order{}{}{names})",
                 counted(self.set.states.len(), "kind"),
-                gaps.precision,
+                same_gaps(gaps),
                 if self.rules.settled { ", threads as far as they can go alone" } else { "" },
             ),
         }

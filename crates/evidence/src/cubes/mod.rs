@@ -23,15 +23,19 @@
 //! and (l, y). When the oldest member d leaves and others stay, the choices afterwards are those of before without d, and
 //! for each of them (d, n) and (d, p) are choices of before. When d leaves and was alone, (d, l) was the only choice.
 //!
+//! A proof may list cubes up to the names of threads; what that means is said in `renamed.rs`.
+//!
 //! Nothing of the solver is believed but certificates, which [`logic::check`] verifies.
 
 mod atoms;
 mod cover;
 mod facts;
+mod renamed;
 mod smtlib;
 mod steps;
 mod valid;
 
+pub use renamed::renamed_atom;
 pub(crate) use smtlib::write_obligations;
 
 use crate::symbolic::{self, AtomCases, Vocabulary};
@@ -93,7 +97,13 @@ impl From<CubeFlaw> for Rejected {
 
 /// Checks a proof by cubes.
 pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
-    forgetful_checker(task, proof)?.check(monitor)
+    if proof.renamings.is_empty() {
+        return forgetful_checker(task, proof)?.check(monitor);
+    }
+    let whole = renamed::written_out(task, proof, monitor)?;
+    let mut checker = forgetful_checker(task, &whole)?;
+    checker.listed = proof.cubes.len() as u32;
+    checker.check(monitor)
 }
 
 /// The checker of proofs about the machine that forgets.
@@ -115,6 +125,9 @@ pub(crate) fn check_cubes_on<M: Machine, R>(
     proof: &CubeProofOf<M, R>,
     monitor: &dyn Monitor,
 ) -> Result<(), Rejected> {
+    if !proof.renamings.is_empty() {
+        return Err(Rejected::Renaming);
+    }
     CubeChecker::new(program, machine, LocalFirst::nobody(program), proof)?.check(monitor)
 }
 
@@ -131,6 +144,8 @@ struct CubeChecker<'a, M: Machine, R> {
     controls: ControlNumbers<'a, M>,
     /// By control: its cubes.
     cubes_of: CubesOf,
+    /// Steps are looked at from the cubes before this one; others are there under other names.
+    listed: u32,
     first: LocalFirst,
     vocabulary: Vocabulary,
     atoms: Atoms,
@@ -157,6 +172,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
             proof,
             controls,
             cubes_of,
+            listed: u32::MAX,
             first,
             vocabulary,
             atoms,
@@ -173,11 +189,12 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
         let (mut checked, mut observed) = (0, 0);
         for control in 0..self.proof.controls.len() {
             let cubes = self.cubes_of[control].clone();
-            if cubes.is_empty() {
+            let listed = self.listed;
+            if !cubes.iter().any(|cube| *cube < listed) {
                 continue;
             }
             let work = self.work(control)?;
-            for cube in cubes.iter().copied() {
+            for cube in cubes.iter().copied().filter(|cube| *cube < listed) {
                 let bytes = self.bytes();
                 if checked % 256 == 0 || bytes > observed + (1 << 20) {
                     observed = bytes;

@@ -9,6 +9,7 @@ use super::read::Reading;
 use super::states::{LocalLine, SharedLine, kept_numbers};
 use super::steps::MAX_DIGITS;
 use super::write::RecordWriter;
+use crate::certificate::{read_renamings, write_renamings};
 use crate::cubes::check_cubes;
 use crate::record::Record;
 use crate::symbolic::{Name, Vocabulary};
@@ -40,6 +41,7 @@ pub(crate) fn write_cubes(
     let Recall { k, keep, forgotten } = proof.recall;
     let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
     out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
+    write_renamings(&proof.renamings, out)?;
     write_cubes_of(program, proof, out)
 }
 
@@ -152,7 +154,7 @@ fn speaking_names(program: &Program, vocabulary: &Vocabulary) -> logic::Terms {
     let mut terms = logic::Terms::new();
     for index in 0..vocabulary.len() {
         let text = match vocabulary.name(Var::at(index)) {
-            Some(Name::Slot(slot)) if exists(program, slot) => slot_text(&names, slot),
+            Some(Name::Slot(slot)) if slot_exists(program, slot) => slot_text(&names, slot),
             _ => String::new(),
         };
         let taken = text.is_empty() || terms.find(&text).is_some();
@@ -173,7 +175,7 @@ fn slot_text(names: &Names, slot: Slot) -> String {
 }
 
 /// Whether the program has the threads, variables and registers of a slot.
-fn exists(program: &Program, slot: Slot) -> bool {
+pub(crate) fn slot_exists(program: &Program, slot: Slot) -> bool {
     let variable = |v: VarId| v.index() < program.variables.len();
     let thread = |t: ThreadId| t.index() < program.threads.len();
     match slot {
@@ -211,7 +213,7 @@ fn slot_named(program: &Program, word: &str) -> Option<Slot> {
         ('n', Some(second), None) => Slot::Newer(ThreadId::new(first), VarId::new(second? as usize)),
         _ => return None,
     };
-    (numbers.next().is_none() && exists(program, slot)).then_some(slot)
+    (numbers.next().is_none() && slot_exists(program, slot)).then_some(slot)
 }
 
 fn integer(text: &str) -> Option<Int> {
@@ -251,7 +253,10 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<Cub
     let Some(recall) = recall else {
         return Err(records.wrong("what the machine remembers is missing"));
     };
-    read_cubes_of(reading, recall, budget)
+    let program = reading.task.program;
+    let renamings = read_renamings(reading, program)?;
+    let proof = read_cubes_of(reading, recall, budget)?;
+    Ok(CubeProof { renamings, ..proof })
 }
 
 /// Reads what follows what the machine recalls, up to so many bytes in memory.
@@ -292,7 +297,8 @@ struct CubesReader<'p, R, G, L> {
 impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
     fn new(program: &'p Program, recall: R) -> CubesReader<'p, R, G, L> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
-        let proof = CubeProof { recall, vocabulary: Vocabulary::default(), predicates, controls, cubes };
+        let (renamings, vocabulary) = (Vec::new(), Vocabulary::default());
+        let proof = CubeProof { recall, renamings, vocabulary, predicates, controls, cubes };
         let shapes = vec![Vec::new(); program.threads.len()];
         let shared = Vec::new();
         CubesReader { program, shared, shapes, proof, section: CubesSection::Predicates, bytes: 0 }

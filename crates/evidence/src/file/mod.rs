@@ -5,7 +5,7 @@
 //! A trace follows as `initial`, `step` and `drain` lines and one `property` or `failure`; a
 //! closed set as its dictionary (`global`, `local` or `shape`) and its `state`s, perhaps after `gaps`, `recall`, `settled` or `renaming`s and,
 //! where robustness is the reason, `extend` lines that say which program it is about; a proof by
-//! cubes as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
+//! cubes, perhaps after `renaming`s, as `predicate`s, `shape`s, `control`s and `cube`s; one that goes backwards as `demand`s; a witness that a program is not robust
 //! as the steps of its run and one `delay`; all final states of a litmus test as `final` values, the
 //! agents whose steps go `first`, and states like those of a closed set; that nothing is violated within
 //! some `contexts` as states whose dictionary has `running` and `planned` lines, or as cubes over those. `end N` closes the file
@@ -25,7 +25,7 @@ mod write;
 pub use read::{check_file, read_certificate};
 pub use write::write_evidence;
 
-pub(crate) use cubes::{check_cube_file, read_cubes, write_cubes};
+pub(crate) use cubes::{check_cube_file, read_cubes, slot_exists, write_cubes};
 pub(crate) use read::Reading;
 pub(crate) use states::{
     check_states, check_states_on, fails_every_attack, read_states, read_states_of, write_closed,
