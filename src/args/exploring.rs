@@ -19,7 +19,7 @@ pub struct Exploring {
     #[arg(long, value_name = "ORDER", default_value = "bfs")]
     pub search: SearchOrder,
 
-    /// What explicit leaves out of its searches, gaps (local, symmetry), complete and buffers (symmetry); proofs say so and are checked
+    /// What explicit leaves out of its searches, gaps (local, symmetry), cegar, complete and buffers (symmetry); proofs say so and are checked
     #[arg(long, value_name = "WHAT", default_value = Reduction::default().name(), value_parser = reductions())]
     pub reduce: String,
 

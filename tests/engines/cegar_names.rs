@@ -41,7 +41,7 @@ fn alike(seed: u64) -> Sketch {
         variable.name = format!("v{at}");
     }
     // Where runs start need not be the same under all names.
-    if seed % 5 == 0 && count > 2 {
+    if seed.is_multiple_of(5) && count > 2 {
         all[variables].initial = Domain::only(1);
     }
     Sketch {
@@ -229,7 +229,7 @@ fn values_that_are_names_are_refused() {
     assert!(!swaps.is_empty() && !swaps[0].keeps_values());
     let mut proof = by_cubes(prove(&program, TSO, Reduction::Symmetry)).expect("a proof");
     assert!(proof.renamings.is_empty() && accepted(&program, TSO, &proof));
-    proof.renamings = swaps;
+    proof.renamings = swaps.into();
     let verdict = Verdict::Safe(Certificate::Cubes(proof));
     assert_eq!(check(&Task::safe(&program, TSO), verdict, &Ignore).map(drop), Err(Rejected::Renaming));
 }

@@ -50,7 +50,7 @@ impl<'p> Prover<'p> {
         let machine = Buffered::recalling(task.program, task.model, recall);
         let vocabulary = Vocabulary::default();
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
-        let proof = CubeProof { recall, renamings: Vec::new(), vocabulary, predicates, controls, cubes };
+        let proof = CubeProof { recall, renamings: Box::default(), vocabulary, predicates, controls, cubes };
         Prover { first: LocalFirst::new(task.program, task.model), machine, task, proof }
     }
 

@@ -481,7 +481,7 @@ fn products_are_refused() {
     let task = Task::safe(&program, model("sc"));
     let proof = CubeProof {
         recall: POOLS,
-        renamings: Vec::new(),
+        renamings: Box::default(),
         vocabulary: Vocabulary::default(),
         predicates: Vec::new(),
         controls: program.threads[0].locs().map(|loc| (None, vec![machine::Local::at(loc)])).collect(),

@@ -152,13 +152,14 @@ fn what_is_forgotten_is_checked() {
         assert_eq!(proof.forgotten.len(), 2, "turn, and what is computed from it");
         proof
     };
-    let checked = |proof| check(&task, Verdict::Safe(Certificate::Reduced(proof)), &Ignore).map(drop);
-    assert!(checked(forgetting()).is_ok());
-    let leaking = evidence::ReducedProof { forgotten: vec![VarId::new(0)], ..forgetting() };
+    let checked =
+        |proof| check(&task, Verdict::Safe(Certificate::Reduced(Box::new(proof))), &Ignore).map(drop);
+    assert!(checked(*forgetting()).is_ok());
+    let leaking = evidence::ReducedProof { forgotten: vec![VarId::new(0)], ..*forgetting() };
     assert_eq!(checked(leaking), Err(Rejected::Forgotten));
-    let missing = evidence::ReducedProof { forgotten: vec![VarId::new(9)], ..forgetting() };
+    let missing = evidence::ReducedProof { forgotten: vec![VarId::new(9)], ..*forgetting() };
     assert_eq!(checked(missing), Err(Rejected::Forgotten));
-    let nothing = evidence::ReducedProof { forgotten: Vec::new(), ..forgetting() };
+    let nothing = evidence::ReducedProof { forgotten: Vec::new(), ..*forgetting() };
     assert!(checked(nothing).is_err());
     let mut claimed = program.clone();
     claimed.properties[0].cond = Cond::compare(

@@ -259,11 +259,8 @@ fn a_missing_state_is_noticed() {
         ];
         let engine: &dyn Engine = if seed % 6 == 0 { &GapProofs } else { &Explicit };
         let answer = explore_by(engine, &program, model, reduction[seed as usize % reduction.len()]);
-        let Verdict::Safe(Certificate::Reduced(ReducedProof { forgotten, gaps, rules, renamings, set })) =
-            answer.verdict
-        else {
-            continue;
-        };
+        let Verdict::Safe(Certificate::Reduced(proof)) = answer.verdict else { continue };
+        let ReducedProof { forgotten, gaps, rules, renamings, set } = *proof;
         let left_out = Rng::with_seed(seed).usize(..set.states.len());
         let mut states = machine::StateSet::new();
         for (at, state) in set.states.iter().enumerate() {
@@ -272,7 +269,7 @@ fn a_missing_state_is_noticed() {
             }
         }
         let set = evidence::ClosedSet { controls: set.controls, states };
-        let proof = Certificate::Reduced(ReducedProof { forgotten, gaps, rules, renamings, set });
+        let proof = Certificate::Reduced(Box::new(ReducedProof { forgotten, gaps, rules, renamings, set }));
         assert!(check(&Task::safe(&program, model), Verdict::Safe(proof), &Ignore).is_err(), "seed {seed}");
         noticed += 1;
     }

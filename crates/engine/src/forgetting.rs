@@ -27,7 +27,7 @@ pub(crate) fn without_growth(task: &Task<'_>, run: &Run<'_>) -> Option<(Verdict,
     let statistics = Statistics { method: Some(left_out.method_with_forgetting()), ..statistics };
     let LeftOut { rules, renamings } = left_out;
     let proof = ReducedProof { forgotten, gaps: None, rules, renamings, set };
-    Some((Verdict::Safe(Certificate::Reduced(proof)), statistics))
+    Some((Verdict::Safe(Certificate::Reduced(Box::new(proof))), statistics))
 }
 
 /// What to forget so that nothing grows any more, and the program without it.

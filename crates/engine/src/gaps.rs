@@ -164,13 +164,13 @@ fn explored<'m, 'p: 'm>(
             let LeftOut { rules, renamings } = left_out;
             let certificate = match left_out.is_none() {
                 true => Certificate::Listed(Listed { gaps: Some(gaps), set }),
-                false => Certificate::Reduced(ReducedProof {
+                false => Certificate::Reduced(Box::new(ReducedProof {
                     forgotten: Vec::new(),
                     gaps: Some(gaps),
                     rules: *rules,
                     renamings: renamings.clone(),
                     set,
-                }),
+                })),
             };
             Attempt::Done(Verdict::Safe(certificate))
         }

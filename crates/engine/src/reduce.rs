@@ -211,6 +211,12 @@ impl LeftOut {
             return Certificate::Listed(Listed { gaps: None, set });
         }
         let LeftOut { rules, renamings } = self;
-        Certificate::Reduced(ReducedProof { forgotten: Vec::new(), gaps: None, rules, renamings, set })
+        Certificate::Reduced(Box::new(ReducedProof {
+            forgotten: Vec::new(),
+            gaps: None,
+            rules,
+            renamings,
+            set,
+        }))
     }
 }

@@ -67,7 +67,7 @@ pub enum Certificate {
     /// All reachable states, with sets of values for stores whose order is forgotten.
     Pools(PoolProof),
     /// States that cover all others.
-    Reduced(ReducedProof),
+    Reduced(Box<ReducedProof>),
     /// A part of the states of a closed set, reduced or not.
     Shared(SharedProof),
     /// The states of a closed set, reduced or not, in files.
@@ -82,7 +82,7 @@ impl Certificate {
             Certificate::Via(via) => via,
             Certificate::Basis(basis) => basis,
             Certificate::Pools(pools) => pools,
-            Certificate::Reduced(reduced) => reduced,
+            Certificate::Reduced(reduced) => &**reduced,
             Certificate::Shared(shared) => shared,
             Certificate::Spilled(spilled) => spilled,
         }
@@ -93,9 +93,8 @@ impl Certificate {
     pub fn set(&self) -> Option<&ClosedSet> {
         match self {
             Certificate::Listed(Listed { set, .. }) | Certificate::Via(Via { set, .. }) => Some(set),
-            Certificate::Pools(PoolProof { set, .. }) | Certificate::Reduced(ReducedProof { set, .. }) => {
-                Some(set)
-            }
+            Certificate::Pools(PoolProof { set, .. }) => Some(set),
+            Certificate::Reduced(proof) => Some(&proof.set),
             Certificate::Cubes(_)
             | Certificate::Basis(_)
             | Certificate::Shared(_)
@@ -137,7 +136,7 @@ pub struct CubeProof<R = Recall, G = Option<ThreadId>, L = Local> {
     /// How much the machine recalls.
     pub recall: R,
     /// Up to which names cubes are listed: what is meant are all that these make of them, one after the other.
-    pub renamings: Vec<Renaming>,
+    pub renamings: Box<[Renaming]>,
     /// What the variables of the predicates stand for: slots.
     pub vocabulary: Vocabulary,
     /// The predicates.

@@ -294,7 +294,8 @@ impl<'a> ProofSearch<'a> {
             CubeSearchEnded::Closed(cubes) => {
                 let known = (&self.predicates, &self.vocabulary);
                 let proof = certificate(space, self.recall, known, &cubes, self.run.monitor)?;
-                let renamings = if self.uses_names() { self.renamings.clone() } else { Vec::new() };
+                let renamings =
+                    if self.uses_names() { self.renamings.as_slice().into() } else { Box::default() };
                 Verdict::Safe(Certificate::Cubes(CubeProof { renamings, ..proof }))
             }
             // Only a search that is bounded ends so.
@@ -473,7 +474,7 @@ pub(crate) fn certificate<M: Machine, R>(
     };
     Ok(CubeProof {
         recall,
-        renamings: Vec::new(),
+        renamings: Box::default(),
         vocabulary: vocabulary.clone(),
         predicates: predicates.atoms().to_vec(),
         cubes: cubes.iter().map(cube).collect(),

@@ -32,7 +32,8 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         let program = subject(reading.task.program, &forgotten).ok_or(Rejected::Forgotten)?;
         let (gaps, rules, renamings) = head(reading, &program)?;
         let set = read_states_of(reading, &program)?;
-        Ok(Certificate::Reduced(ReducedProof { forgotten, gaps, rules, renamings, set }))
+        let proof = ReducedProof { forgotten, gaps, rules, renamings, set };
+        Ok(Certificate::Reduced(Box::new(proof)))
     }),
 };
 

@@ -105,7 +105,7 @@ impl Closure {
             cubes: cubes.collect(),
             needed: HashSet::new(),
             bytes: 0,
-            proof: CubeProof { renamings: Vec::new(), ..proof.clone() },
+            proof: CubeProof { renamings: Box::default(), ..proof.clone() },
         }
     }
 

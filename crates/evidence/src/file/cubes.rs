@@ -256,7 +256,7 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<Cub
     let program = reading.task.program;
     let renamings = read_renamings(reading, program)?;
     let proof = read_cubes_of(reading, recall, budget)?;
-    Ok(CubeProof { renamings, ..proof })
+    Ok(CubeProof { renamings: renamings.into(), ..proof })
 }
 
 /// Reads what follows what the machine recalls, up to so many bytes in memory.
@@ -297,7 +297,7 @@ struct CubesReader<'p, R, G, L> {
 impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
     fn new(program: &'p Program, recall: R) -> CubesReader<'p, R, G, L> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
-        let (renamings, vocabulary) = (Vec::new(), Vocabulary::default());
+        let (renamings, vocabulary) = (Box::default(), Vocabulary::default());
         let proof = CubeProof { recall, renamings, vocabulary, predicates, controls, cubes };
         let shapes = vec![Vec::new(); program.threads.len()];
         let shared = Vec::new();
