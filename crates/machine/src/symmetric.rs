@@ -19,8 +19,8 @@ use std::cmp::Ordering;
 
 /// Groups of more renamings than this are not used as a whole.
 const MOST_RENAMINGS: usize = 720;
-/// Renamings times threads: to compare a state under all names takes longer than it saves beyond that.
-const MOST_RENAMED: usize = 8 * MOST_RENAMINGS;
+/// Up to so many threads they are; a state of more has more successors, and each takes longer to compare under all names.
+const FEW_THREADS: usize = 8;
 
 /// The states of a domain up to the renamings of a group.
 pub struct Symmetric<D> {
@@ -403,7 +403,8 @@ pub fn closure(program: &Program, generators: &[Renaming]) -> Option<Vec<Renamin
 
 /// The renamings to use of those found: as many as make no group that is too large.
 pub fn usable_renamings(program: &Program, mut found: Vec<Renaming>) -> Vec<Renaming> {
-    let small = |all: Vec<Renaming>| all.len() * program.threads.len() <= MOST_RENAMED;
+    let threads = program.threads.len().max(FEW_THREADS);
+    let small = |all: Vec<Renaming>| all.len() * threads.pow(2) <= MOST_RENAMINGS * FEW_THREADS.pow(2);
     // With more to begin with, groups only grow.
     let usable = (1..=found.len()).take_while(|count| closure(program, &found[..*count]).is_some_and(small));
     found.truncate(usable.count());

@@ -155,7 +155,9 @@ impl Thresholds {
     }
 }
 
-fn with_neighbours(numbers: Vec<i128>) -> Vec<i128> {
+fn with_neighbours(mut numbers: Vec<i128>) -> Vec<i128> {
+    numbers.sort_unstable();
+    numbers.dedup();
     let mut near: Vec<i128> =
         numbers.into_iter().flat_map(|c| [c.saturating_sub(1), c, c.saturating_add(1)]).collect();
     near.sort_unstable();

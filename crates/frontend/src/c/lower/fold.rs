@@ -64,9 +64,10 @@ pub(super) fn fold(graph: &mut Graph, entry: At, mut known: Vec<Option<CKnown>>,
 fn name_null(graph: &mut Graph, known: &[Option<CKnown>]) {
     for arrow in &graph.arrows {
         let Some(failure) = graph.failures.get_mut(&arrow.to) else { continue };
-        if failure.kind == FailureKind::Error(NO_OBJECT_USED.to_string())
+        if matches!(&failure.kind, FailureKind::Error(what) if what == NO_OBJECT_USED)
             && let (CStep::Op(Op::Assume(cond)), Some(known)) = (&arrow.step, &known[arrow.from])
             && let Some(key) = compared(cond)
+            && value(known, key).contains(0)
             && let Some(left) = refine(known, cond)
             && value(&left, key).single() == Some(0)
         {
