@@ -1,6 +1,6 @@
 //! Limits of exact searches: what counts towards them.
 
-use engine::{Engine, Explicit, Run};
+use engine::{Engine, Explicit, Reduction, Run};
 use evidence::{Monitor, Progress, Reason, Stop, Task, Verdict};
 use machine::TSO;
 use program::{Expr, Op, Program, Source, Span, ThreadBuilder, Variable};
@@ -27,8 +27,10 @@ fn memory_of_long_buffers_counts() {
     thread.edge(thread.entry(), Op::Store(x, Expr::from(1)), thread.entry(), Span::NONE);
     program.threads.push(thread.finish().expect("valid"));
     let task = Task::safe(&program, TSO);
-    let answer =
-        Explicit.verify(&task, &Run { monitor: &EightMegabytes, max_buffer: None, ..Run::default() });
+    let answer = Explicit.verify(
+        &task,
+        &Run { monitor: &EightMegabytes, max_buffer: None, reduction: Reduction::None, ..Run::default() },
+    );
     let Verdict::Unknown(reasons) = answer.verdict else { panic!("there is no end to it") };
     assert_eq!(reasons, [Reason::Stopped(Stop::Memory)]);
 }

@@ -4,7 +4,7 @@
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
 use crate::support::random::{generate, seeds};
-use engine::{Engine, Explicit, Run};
+use engine::{Engine, Explicit, Reduction, Run};
 use evidence::{
     Certificate, Claim, Form, Ignore, Listed, MostStates, Pass, Reason, Task, Verdict, Via, check,
     check_file, read_certificate, write_evidence,
@@ -33,7 +33,8 @@ fn flat(program: &Program, model: Model, bound: usize) -> Flattened {
 
 /// What exploration says of a program within a bound on buffers.
 fn explore(program: &Program, model: Model, bound: Option<usize>) -> Verdict {
-    let run = Run { monitor: &MostStates(20_000), max_buffer: bound, ..Run::default() };
+    let run =
+        Run { monitor: &MostStates(20_000), max_buffer: bound, reduction: Reduction::None, ..Run::default() };
     Explicit.verify(&Task::safe(program, model), &run).verdict
 }
 

@@ -250,7 +250,8 @@ impl<'a> Cubes<'a> {
         let compared = self.compared(candidate);
         let mut ways: Vec<Vec<(Var, Var)>> = vec![Vec::new()];
         let mut also = |put_in: Vec<Vec<(Var, Var)>>| {
-            let with = |way: &Vec<(Var, Var)>| put_in.iter().map(|more| [way.as_slice(), more].concat()).collect();
+            let with =
+                |way: &Vec<(Var, Var)>| put_in.iter().map(|more| [way.as_slice(), more].concat()).collect();
             ways = ways.iter().flat_map::<Vec<_>, _>(with).collect();
         };
         if let Some((thread, variable)) = compared {
@@ -423,9 +424,9 @@ impl<'a> Cubes<'a> {
             Some(Name::Slot(Slot::Register(t, register))) => {
                 !self.late[t.index()] && !self.ahead.writes(t, register)
             }
-            Some(Name::Slot(Slot::Last(_, variable) | Slot::Pool(_, variable) | Slot::Newer(_, variable))) => {
-                buffered.contains(&variable) && !way.variables.contains(&variable)
-            }
+            Some(Name::Slot(
+                Slot::Last(_, variable) | Slot::Pool(_, variable) | Slot::Newer(_, variable),
+            )) => buffered.contains(&variable) && !way.variables.contains(&variable),
             _ => false,
         }
     }

@@ -132,7 +132,7 @@ struct Thresholds {
 
 impl Thresholds {
     fn of(subjects: &[CSubject<'_>], types: &[(i128, i128)]) -> Thresholds {
-        let mut found = Constants::default();
+        let mut found = ProgramConstants::default();
         for arrow in subjects.iter().flat_map(|subject| &subject.graph.arrows) {
             found.step(&arrow.step);
         }
@@ -167,13 +167,13 @@ fn with_neighbours(mut numbers: Vec<i128>) -> Vec<i128> {
 
 /// Constants of the program.
 #[derive(Default)]
-struct Constants {
+struct ProgramConstants {
     all: Vec<i128>,
     /// Those by which values are bounded.
     bounds: Vec<i128>,
 }
 
-impl Constants {
+impl ProgramConstants {
     fn step(&mut self, step: &CStep) {
         match step {
             CStep::Op(op) => op.for_each_part(&mut |part| self.op(part)),

@@ -62,7 +62,7 @@ fn mutexes(threads: &[&mut Threaded]) -> BTreeSet<VarId> {
 
 /// What a thread knows of the mutexes that it holds.
 #[derive(Clone, Default, PartialEq, Eq)]
-struct Held {
+struct HeldMutexes {
     sure: BTreeSet<VarId>,
     /// Registers that hold what another one does.
     copies: Vec<(RegId, RegId)>,
@@ -87,14 +87,14 @@ fn united(a: &HeldBy, b: &HeldBy) -> Option<HeldBy> {
     agree.then(|| all.into())
 }
 
-impl Held {
+impl HeldMutexes {
     /// What is known behind a step, unless it is not possible.
     fn after(
         &self,
         step: &CStep,
         mutexes: &BTreeSet<VarId>,
         (chooses, takes_next): (bool, bool),
-    ) -> Option<Held> {
+    ) -> Option<HeldMutexes> {
         let mut after = self.clone();
         match (mutex_step(step).filter(|step| mutexes.contains(&step.mutex)), step) {
             (Some(step), _) if step.does == MutexStep::Refuse => {
@@ -112,7 +112,7 @@ impl Held {
             (None, CStep::Begin(Some(register)) | CStep::Unwritten(register, ..)) => after.written(*register),
             (None, CStep::Start(..) | CStep::Join(_) | CStep::Begin(None) | CStep::End(_)) => {}
             // These are written out by now.
-            (None, CStep::Choice(_) | CStep::Fits(_) | CStep::Checked(..)) => after = Held::default(),
+            (None, CStep::Choice(_) | CStep::Fits(_) | CStep::Checked(..)) => after = HeldMutexes::default(),
         }
         Some(after)
     }
@@ -175,8 +175,9 @@ impl Held {
     }
 
     /// Knows only what another knows too; says whether that is less than before.
-    fn forget_beyond(&mut self, other: &Held) -> bool {
-        let count = |held: &Held| held.sure.len() + held.copies.len() + held.equal.len() + held.chosen.len();
+    fn forget_beyond(&mut self, other: &HeldMutexes) -> bool {
+        let count =
+            |held: &HeldMutexes| held.sure.len() + held.copies.len() + held.equal.len() + held.chosen.len();
         let before = count(self);
         self.sure.retain(|mutex| other.sure.contains(mutex));
         self.copies.retain(|known| other.copies.contains(known));
@@ -194,11 +195,11 @@ impl Held {
 }
 
 /// What the thread knows, by place; nothing where nobody gets.
-fn held_at(graph: &Graph, entry: usize, mutexes: &BTreeSet<VarId>) -> Vec<Option<Held>> {
+fn held_at(graph: &Graph, entry: usize, mutexes: &BTreeSet<VarId>) -> Vec<Option<HeldMutexes>> {
     let leaving = graph.leaving();
     let order = order(graph, &leaving, entry);
-    let mut held: Vec<Option<Held>> = vec![None; graph.places()];
-    held[entry] = Some(Held::default());
+    let mut held: Vec<Option<HeldMutexes>> = vec![None; graph.places()];
+    held[entry] = Some(HeldMutexes::default());
     let taken = |index: usize| mutex_step(&graph.arrows[index].step).map(|step| step.mutex);
     let all: BTreeSet<VarId> = (0..graph.arrows.len()).filter_map(taken).collect();
     // Values choose among several only.
