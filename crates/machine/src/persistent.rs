@@ -275,7 +275,17 @@ impl Persistent {
 
     /// A thread that disturbs the set.
     fn disturbed(&self, threads: &StandingThreads, set: Agents) -> Option<usize> {
-        (0..threads.len()).find(|at| self.disturbs(threads, set, *at))
+        let next = |at: usize| threads[at].next(set.has_program(at), set.has_buffer(at));
+        // What clashes with one of several clashes with all of them together: so threads are not compared two by two.
+        let mut behind: SmallVec<[Touched; 8]> = SmallVec::from_elem(Touched::NOTHING, threads.len() + 1);
+        (0..threads.len()).rev().for_each(|at| behind[at] = behind[at + 1].and(next(at)));
+        let mut before = Touched::NOTHING;
+        (0..threads.len()).find(|by| {
+            let others = before.and(behind[by + 1]);
+            before = before.and(next(*by));
+            let rest = threads[*by].rest(set.has_program(*by), set.has_buffer(*by));
+            others.clashes(rest) || !self.keeps_its_drains(&threads[*by], *by, set)
+        })
     }
 
     /// Whether what a thread may do outside of the set makes a difference to it.
