@@ -49,6 +49,7 @@ impl BitCube {
     }
 
     /// Whether every state of `other` is one of this cube: it knows nothing that `other` does not.
+    #[inline]
     pub(super) fn covers(&self, other: &BitCube) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }

@@ -4,6 +4,7 @@
 //! from it can happen from the other. Where controls count up to the names of threads, cubes are compared under the names
 //! of their class ([`super::classes`]). What is left when nothing new comes is inductive.
 
+use super::classes::Class;
 use super::cube::BitCube;
 use super::judge::Judge;
 use super::post::Post;
@@ -211,10 +212,15 @@ impl CubeSearch<'_> {
         space: &mut Space<'_, M>,
         vocabulary: &mut Vocabulary,
     ) -> Result<Option<CubeSearchEnded>, NotLinearAt> {
-        let Some(images) = self.compare(&cube, control, space) else { return Ok(None) };
+        let kept = match space.class(control) {
+            None => self.keep(&cube, control),
+            Some(class) => self.keep_class(&cube, &class),
+        };
+        if !kept {
+            return Ok(None);
+        }
         let number = self.nodes.len() as u32;
-        self.bytes += cube.bytes() * (1 + images.len().min(1)) + size_of::<Node>();
-        self.shown.extend(images.into_iter().next());
+        self.bytes += cube.bytes() + size_of::<Node>();
         self.nodes.push(Node { cube, control, parent, covered: false });
         self.waiting.push_back(number);
         if self.bounded && space.forgets(control) {
@@ -228,43 +234,53 @@ impl CubeSearch<'_> {
         Ok(None)
     }
 
-    /// Takes note of a cube that will be the next node, unless another one covers it: the cube under all names of its class, if it has any.
-    fn compare<M: Machine>(
-        &mut self,
-        cube: &BitCube,
-        control: u32,
-        space: &mut Space<'_, M>,
-    ) -> Option<SmallVec<[BitCube; 2]>> {
-        let (class, images) = match space.class(control) {
-            None => (control as usize, SmallVec::new()),
-            Some((class, by)) => {
-                let image = |renaming: &u32| cube.renamed(self.predicates.renamed(*renaming));
-                (class as usize, by.iter().map(image).collect::<SmallVec<[BitCube; 2]>>())
-            }
-        };
-        if self.kept.len() <= class {
-            self.kept.resize(class + 1, Vec::new());
+    /// Takes note of a cube that will be the next node, unless another one of its control covers it.
+    fn keep(&mut self, cube: &BitCube, control: u32) -> bool {
+        let here = self.take_kept(control);
+        if here.iter().any(|other| self.nodes[*other as usize].cube.covers(cube)) {
+            self.kept[control as usize] = here;
+            return false;
         }
-        let mut here = std::mem::take(&mut self.kept[class]);
-        let covered = |other: &u32| match images.is_empty() {
-            true => self.nodes[*other as usize].cube.covers(cube),
-            false => images.iter().any(|image| self.shown[*other as usize].covers(image)),
-        };
-        if here.iter().any(covered) {
-            self.kept[class] = here;
-            return None;
+        let mut left = Vec::with_capacity(here.len() + 1);
+        for other in here {
+            let node = &mut self.nodes[other as usize];
+            node.covered = cube.covers(&node.cube);
+            if !node.covered {
+                left.push(other);
+            }
+        }
+        left.push(self.nodes.len() as u32);
+        self.kept[control as usize] = left;
+        true
+    }
+
+    /// The same up to names: cubes of a class are compared under the names of its least control.
+    fn keep_class(&mut self, cube: &BitCube, (class, by): &Class) -> bool {
+        let image = |renaming: &u32| cube.renamed(self.predicates.renamed(*renaming));
+        let images: SmallVec<[BitCube; 2]> = by.iter().map(image).collect();
+        let mut here = self.take_kept(*class);
+        let covers = |other: &u32| images.iter().any(|image| self.shown[*other as usize].covers(image));
+        if here.iter().any(covers) {
+            self.kept[*class as usize] = here;
+            return false;
         }
         here.retain(|other| {
-            let node = &mut self.nodes[*other as usize];
-            node.covered = match images.is_empty() {
-                true => cube.covers(&node.cube),
-                false => images.iter().any(|image| image.covers(&self.shown[*other as usize])),
-            };
-            !node.covered
+            let covered = images.iter().any(|image| image.covers(&self.shown[*other as usize]));
+            self.nodes[*other as usize].covered = covered;
+            !covered
         });
         here.push(self.nodes.len() as u32);
-        self.kept[class] = here;
-        Some(images)
+        self.kept[*class as usize] = here;
+        self.bytes += cube.bytes();
+        self.shown.extend(images.into_iter().next());
+        true
+    }
+
+    fn take_kept(&mut self, number: u32) -> Vec<u32> {
+        if self.kept.len() <= number as usize {
+            self.kept.resize(number as usize + 1, Vec::new());
+        }
+        std::mem::take(&mut self.kept[number as usize])
     }
 
     /// Whether a cube has a state that satisfies the atoms.

@@ -44,7 +44,7 @@ use atoms::{AtomId, Atoms};
 use cover::Landing;
 use facts::CubeFacts;
 use logic::Atom;
-use machine::{Buffered, Event, LocalFirst, Machine, Recall, Violation};
+use machine::{Buffered, Event, Local, LocalFirst, Machine, Recall, Violation};
 use program::Program;
 use std::fmt;
 use steps::{Image, Steps};
@@ -110,12 +110,15 @@ pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Moni
 type ForgetfulChecker<'a> = CubeChecker<'a, Buffered<'a>, Recall>;
 
 fn forgetful_checker<'a>(task: &Task<'a>, proof: &'a CubeProof) -> Result<ForgetfulChecker<'a>, CubeFlaw> {
-    let too_long = proof.controls.iter().position(|(_, s)| s.iter().any(|s| s.kept.len() > MOST_KEPT));
-    if let Some(at) = too_long {
-        return Err(CubeFlaw::Control(at));
-    }
+    keeps_few(proof)?;
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
     CubeChecker::new(task.program, machine, LocalFirst::new(task.program, task.model), proof)
+}
+
+/// Whether no control keeps more stores than those of our proofs.
+fn keeps_few(proof: &CubeProof) -> Result<(), CubeFlaw> {
+    let too_long = |(_, shapes): &(_, Vec<Local>)| shapes.iter().any(|shape| shape.kept.len() > MOST_KEPT);
+    proof.controls.iter().position(too_long).map_or(Ok(()), |at| Err(CubeFlaw::Control(at)))
 }
 
 /// Checks a proof about a machine in which nobody goes first.

@@ -14,8 +14,8 @@
 //! The closure is written out here, as far as the start and single steps from controls of the proof lead into it. The checker looks at steps from the cubes of the
 //! proof alone, which stand first.
 
-use super::CubeFlaw;
 use super::valid::validate;
+use super::{CubeFlaw, keeps_few};
 use crate::file::slot_exists;
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Task};
@@ -40,6 +40,7 @@ pub(super) fn written_out(
     if !proof.renamings.iter().all(keeps) {
         return Err(Rejected::Renaming);
     }
+    keeps_few(proof)?;
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
     validate(&machine, proof)?;
     let known = |var| match proof.vocabulary.name(var) {
