@@ -94,11 +94,11 @@ fn compare<'m>(mut domain: impl DataDomain<'m>, compared: &mut Compared) -> Resu
                 return Err(format!("{state:?} violates something"));
             }
             let mut put_together = Vec::new();
-            for successor in remembered.successors() {
+            remembered.each_successor(|successor| {
                 let mut bytes = vec![7; 3];
                 let end = successor.pack_behind(3, &mut bytes);
                 put_together.push(bytes[3..end].to_vec());
-            }
+            });
             if put_together != listed.iter().map(packed).collect::<Vec<_>>() {
                 return Err(format!("{state:?} has other successors: {listed:?}"));
             }

@@ -111,12 +111,12 @@ impl NeededStates {
     pub(crate) fn all_in(&mut self, set: &StateSet) -> bool {
         let mut together: Vec<(Lookup, Range<usize>)> = Vec::with_capacity(TOGETHER);
         let mut all = true;
-        for shard in &mut self.shards {
+        for (number, shard) in self.shards.iter_mut().enumerate() {
             let mut at = 0;
             while let Some(head) = shard[at..].first_chunk().map(|head| u64::from_le_bytes(*head)) {
                 let state = at + 8..at + 8 + head as u32 as usize;
                 at = state.end;
-                together.push((set.look_by_hash(head), state));
+                together.push((set.look_by_hash(head >> 32 << 32 | number as u64), state));
                 if together.len() == TOGETHER || at == shard.len() {
                     black_box(together.iter().fold(0, |sum, (lookup, _)| sum ^ set.touch(lookup)));
                     let has =

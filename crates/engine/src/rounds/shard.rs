@@ -10,7 +10,7 @@
 use super::numbers::{put_number, take_number};
 use crate::search::Search;
 use evidence::{ChunkRead, Monitor, NotSpilled, Spill, SpilledStates};
-use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of};
+use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of, short_word};
 use std::hint::black_box;
 use std::io;
 
@@ -18,7 +18,7 @@ use std::io;
 const LINK_BITS: u32 = 26;
 
 /// So many states are looked for at a time: they wait for memory together.
-const TOGETHER: usize = 32;
+pub(super) const TOGETHER: usize = 32;
 
 /// Where a state lies: shard and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -180,10 +180,34 @@ impl Shard {
             }
             black_box(together.iter().fold(0, |sum, (.., lookup)| sum ^ self.states.touch(lookup)));
             for (parent, state, lookup) in &together {
-                let link = parent.link().map_err(NotAdded::Full)?;
-                self.states.insert_at(*lookup, state, Some(link)).map_err(NotAdded::Full)?;
+                if !self.states.is_first(lookup, state) {
+                    self.insert(*lookup, state, *parent).map_err(NotAdded::Full)?;
+                }
             }
         }
+    }
+
+    /// Begins to look for a state that has this hash.
+    #[inline]
+    pub(super) fn look(&self, hash: u64) -> Lookup {
+        self.states.look_by_hash(hash)
+    }
+
+    /// Reads a byte of what a lookup may have found, so that several wait for memory together.
+    #[inline]
+    pub(super) fn touch(&self, lookup: &Lookup) -> u8 {
+        self.states.touch(lookup)
+    }
+
+    /// Whether a lookup has found the state already.
+    #[inline]
+    pub(super) fn is_first(&self, lookup: &Lookup, state: &[u8]) -> bool {
+        self.states.is_first(lookup, state)
+    }
+
+    /// Adds a state of this shard.
+    pub(super) fn insert(&mut self, lookup: Lookup, state: &[u8], parent: StatePlace) -> Result<(), Full> {
+        self.states.insert_at(lookup, state, Some(parent.link()?)).map(|_| ())
     }
 
     /// A state and the place it was reached from.
@@ -272,12 +296,17 @@ impl Letter {
         };
         self.from = Some(parent);
         let further = parent.number - before + 1;
-        if further < 0x80 && state.len() < 0x80 {
-            self.bytes.extend_from_slice(&[further as u8, state.len() as u8]);
-        } else {
-            put_number(&mut self.bytes, u64::from(further));
-            put_number(&mut self.bytes, state.len() as u64);
+        if further < 0x80 && state.len() <= 16 {
+            // The usual case: as many bytes are written each time, and what is too much is taken back.
+            let mut entry = [0; 18];
+            entry[..2].copy_from_slice(&[further as u8, state.len() as u8]);
+            entry[2..].copy_from_slice(&short_word(state).to_le_bytes());
+            self.bytes.extend_from_slice(&entry);
+            self.bytes.truncate(self.bytes.len() + state.len() - 16);
+            return;
         }
+        put_number(&mut self.bytes, u64::from(further));
+        put_number(&mut self.bytes, state.len() as u64);
         self.bytes.extend_from_slice(state);
     }
 }
