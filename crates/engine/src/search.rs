@@ -13,7 +13,7 @@
 use crate::batch::Batch;
 use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
-use machine::{Full, Lookup, StateRef, StateSet};
+use machine::{Full, Lookup, StateRef, StateSet, state_hash};
 use std::hint::black_box;
 
 /// In which order states are expanded.
@@ -204,6 +204,7 @@ struct Walk<G> {
     looked_at: usize,
     /// The successors of the states that are being expanded.
     found: Batch<G>,
+    hashes: Vec<u64>,
     lookups: Vec<Lookup>,
 }
 
@@ -223,6 +224,7 @@ impl<G> Walk<G> {
             reported: 0,
             looked_at: 0,
             found: Batch::default(),
+            hashes: Vec::new(),
             lookups: Vec::new(),
         }
     }
@@ -337,9 +339,12 @@ impl<G> Walk<G> {
 
     /// Adds what was found, up to the first goal.
     fn insert_found(&mut self) -> Result<(), Found> {
-        let Walk { states, found, lookups, current, .. } = self;
+        let Walk { states, found, hashes, lookups, current, .. } = self;
+        hashes.clear();
+        hashes.extend(found.states().map(state_hash));
+        black_box(hashes.iter().fold(0, |sum, hash| sum ^ states.touch_table(*hash)));
         lookups.clear();
-        lookups.extend(found.states().map(|packed| states.look(packed)));
+        lookups.extend(hashes.iter().map(|hash| states.look_by_hash(*hash)));
         black_box(lookups.iter().fold(0, |sum, lookup| sum ^ states.touch(lookup)));
         let goal = found.goal.as_ref().map(|(first, _)| *first);
         let mut packed = found.states().zip(lookups.iter()).enumerate();

@@ -66,6 +66,15 @@ pub(crate) fn read_record(record: &[u8]) -> (u32, &[u8]) {
     (link, &record[7..7 + length])
 }
 
+/// How long the state of a record that was written is.
+#[inline]
+pub(crate) fn record_length(record: &[u8]) -> usize {
+    match record[LINK] {
+        length @ ..0x80 => usize::from(length),
+        _ => usize::from(u16::from_le_bytes([record[5], record[6]])),
+    }
+}
+
 /// Whether this state is that of a record. What is stored is not read first: most states are short.
 #[inline]
 pub(crate) fn is_record_of(record: &[u8], state: &[u8]) -> bool {

@@ -7,7 +7,8 @@
 //! added again, and who looks for states of one shard after those of another has to do with little memory at a time.
 
 use crate::records::{
-    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_number, record_place, record_size,
+    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_length, record_number, record_place,
+    record_size,
 };
 use crate::table::PositionTable;
 use crate::{SHARDS, shard_of, shard_of_hash};
@@ -139,6 +140,13 @@ impl StateSet {
         self.shards.get(shard_of_hash(hash)).map_or((&self.table, 0), |shard| (&shard.table, shard.base))
     }
 
+    /// Reads what a search for a state with this hash will look at first. That is little to do, so with several states before going
+    /// on with any, many wait for memory together.
+    #[inline]
+    pub fn touch_table(&self, hash: u64) -> u32 {
+        self.table_for(hash).0.touch(hash)
+    }
+
     /// Reads a byte of the state that a lookup may have found. Doing that with several before going on with any makes
     /// them wait for memory together, too.
     #[inline]
@@ -248,7 +256,7 @@ impl StateSet {
             return None;
         }
         let (chunk, start) = record_place(at.0);
-        let end = start + record_size(self.get(at).len());
+        let end = start + record_size(record_length(&self.chunks[chunk][start..]));
         // A record that did not fit starts the next chunk.
         let ends = end == self.chunks[chunk].len();
         Some(StateRef(if ends { record_number(chunk + 1, 0) } else { record_number(chunk, end) }))

@@ -66,6 +66,12 @@ impl PositionTable {
         self.taken >= self.size() / 4 * 3
     }
 
+    /// Reads an entry of the row that is looked at first for this hash.
+    #[inline]
+    pub(crate) fn touch(&self, hash: u64) -> u32 {
+        self.rows.get(self.start(hash)).map_or(0, |row| row.0[0])
+    }
+
     /// The position that is looked at first for this hash, if it may be the right one.
     #[inline]
     pub(crate) fn first(&self, hash: u64) -> Option<u32> {

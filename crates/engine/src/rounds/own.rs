@@ -56,6 +56,7 @@ impl OwnFound {
         let shard = |state: &FoundState| shard_of_hash(state.hash);
         let mut start = 0;
         for states in states.chunks(TOGETHER) {
+            black_box(states.iter().fold(0, |sum, state| sum ^ shards[shard(state)].touch_table(state.hash)));
             lookups.clear();
             lookups.extend(states.iter().map(|state| shards[shard(state)].look(state.hash)));
             let looked_up = states.iter().zip(&*lookups);

@@ -10,7 +10,7 @@
 use super::numbers::{put_number, take_number};
 use crate::search::Search;
 use evidence::{ChunkRead, Monitor, NotSpilled, Spill, SpilledStates};
-use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of, short_word};
+use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of, short_word, state_hash};
 use std::hint::black_box;
 use std::io;
 
@@ -168,23 +168,33 @@ impl Shard {
     /// Adds the states of a letter to this shard.
     pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
         let mut entries = LetterEntries::new(letter);
-        let mut together: Vec<(StatePlace, &[u8], Lookup)> = Vec::with_capacity(TOGETHER);
+        let mut together: Vec<(StatePlace, &[u8], u64)> = Vec::with_capacity(TOGETHER);
+        let mut lookups: Vec<Lookup> = Vec::with_capacity(TOGETHER);
         loop {
             together.clear();
             while together.len() < TOGETHER && !entries.bytes.is_empty() {
                 let (parent, state) = entries.next().ok_or(NotAdded::Garbled)?;
-                together.push((parent, state, self.states.look(state)));
+                together.push((parent, state, state_hash(state)));
             }
             if together.is_empty() {
                 return Ok(());
             }
-            black_box(together.iter().fold(0, |sum, (.., lookup)| sum ^ self.states.touch(lookup)));
-            for (parent, state, lookup) in &together {
+            black_box(together.iter().fold(0, |sum, (.., hash)| sum ^ self.states.touch_table(*hash)));
+            lookups.clear();
+            lookups.extend(together.iter().map(|(.., hash)| self.states.look_by_hash(*hash)));
+            black_box(lookups.iter().fold(0, |sum, lookup| sum ^ self.states.touch(lookup)));
+            for ((parent, state, _), lookup) in together.iter().zip(&lookups) {
                 if !self.states.is_first(lookup, state) {
                     self.insert(*lookup, state, *parent).map_err(NotAdded::Full)?;
                 }
             }
         }
+    }
+
+    /// Reads what a search for a state with this hash will look at first, so that several wait for memory together.
+    #[inline]
+    pub(super) fn touch_table(&self, hash: u64) -> u32 {
+        self.states.touch_table(hash)
     }
 
     /// Begins to look for a state that has this hash.
@@ -383,7 +393,6 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::state_hash;
 
     #[test]
     fn letters_read_back() {
