@@ -11,8 +11,8 @@
 //! That is for states all of whose values take half a byte, with 16 slots per thread at most. Others have no row, and whoever asks
 //! for it goes on with the state itself.
 
-use crate::pack::{NO_VALUE, half_byte, put, short_word, small_value, take};
 use crate::compiled::LocalInfo;
+use crate::pack::{NO_VALUE, half_byte, put, short_word, small_value, take};
 use crate::{Machine, State, Stepper};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -617,7 +617,11 @@ mod tests {
                 let count = (2 * length - from).min(32);
                 let half_byte = |at: usize| u128::from(bytes[at / 2] >> (4 * (at % 2)) & 15);
                 let expected = (from..from + count).rev().fold(0, |word, at| word << 4 | half_byte(at));
-                assert_eq!(values.half_bytes(from) & ones(count), expected, "{count} of {length} from {from}");
+                assert_eq!(
+                    values.half_bytes(from) & ones(count),
+                    expected,
+                    "{count} of {length} from {from}"
+                );
             }
         }
     }

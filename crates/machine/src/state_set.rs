@@ -7,8 +7,8 @@
 //! added again, and who looks for states of one shard after those of another has to do with little memory at a time.
 
 use crate::records::{
-    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_length, record_number, record_place,
-    record_size,
+    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_length, record_number,
+    record_place, record_size,
 };
 use crate::table::PositionTable;
 use crate::{SHARDS, shard_of, shard_of_hash};

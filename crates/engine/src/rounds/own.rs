@@ -60,7 +60,9 @@ impl OwnFound {
             lookups.clear();
             lookups.extend(states.iter().map(|state| shards[shard(state)].look(state.hash)));
             let looked_up = states.iter().zip(&*lookups);
-            black_box(looked_up.clone().fold(0, |sum, (state, lookup)| sum ^ shards[shard(state)].touch(lookup)));
+            black_box(
+                looked_up.clone().fold(0, |sum, (state, lookup)| sum ^ shards[shard(state)].touch(lookup)),
+            );
             for (state, lookup) in looked_up {
                 let packed = &bytes[std::mem::replace(&mut start, state.end)..state.end];
                 let shard = &mut shards[shard(state)];

@@ -11,14 +11,15 @@
 use super::reduced::{explored, names_of, write_rules};
 use super::{Proof, SharedProof};
 use crate::certificate::{CLOSED_SET, REDUCED_SET};
+use crate::check::missing;
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
 use crate::known::KnownFacts;
 use crate::numbers::counted;
-use crate::check::missing;
 use crate::obligations::{Looking, NeededStates, Obligations};
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
 use machine::{
-    Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shard_of_hash, shards_of, state_hash,
+    Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shard_of_hash, shards_of,
+    state_hash,
 };
 use std::io::{self, Write};
 use std::ops::Range;
