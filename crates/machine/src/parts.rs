@@ -370,6 +370,8 @@ pub(crate) struct SuccessorsOf<'a> {
     global_length: u32,
     /// Whether a thread has failed.
     failed: bool,
+    /// Whether all controls of the state have numbers.
+    numbered: bool,
 }
 
 impl<'a> SuccessorsOf<'a> {
@@ -381,6 +383,7 @@ impl<'a> SuccessorsOf<'a> {
         SuccessorsOf {
             parts,
             failed: threads.iter().any(|part| part.failed),
+            numbered: threads.iter().all(|part| part.number.length > 0),
             threads,
             thread: 0,
             before: PackedWords::behind(shared, parts.variables),
@@ -425,6 +428,12 @@ impl PartedSuccessor<'_, '_> {
         let others = self.of.threads.iter().enumerate().filter(|(other, _)| *other != self.of.thread);
         let possible = others.fold(self.own.may_violate, |possible, (_, part)| possible & part.may_violate);
         self.of.failed || self.own.failed || possible != 0
+    }
+
+    /// Whether all its controls have numbers. What has none cannot be packed.
+    #[inline]
+    pub fn is_numbered(&self) -> bool {
+        self.of.numbered && self.shared.number.length > 0 && self.own.number.length > 0
     }
 
     /// Writes the state's bytes, as [`State::pack`] does, behind the first ones of a vector, which grows if it has to;

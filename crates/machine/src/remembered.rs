@@ -142,7 +142,7 @@ impl Remembered {
         self.parts.state(&self.row)
     }
 
-    /// Calls `visit` on its successors, in the order of the domain.
+    /// Calls `visit` on its successors, in the order of the domain. Controls of some may have no numbers yet.
     #[inline]
     pub fn each_successor(&self, mut visit: impl FnMut(PartedSuccessor<'_, '_>)) {
         if self.listed.is_empty() {
@@ -178,8 +178,9 @@ impl Remembered {
             }
             for target in start..end {
                 let (shared, own) = self.targets[target as usize];
-                if !N::COMPLETE && !self.parts.are_numbered(shared, thread, own, numbering) {
-                    return None;
+                if !N::COMPLETE {
+                    // Those that have none yet may have one the next time.
+                    self.parts.are_numbered(shared, thread, own, numbering);
                 }
                 if D::NOTICES && shared != self.row[0] {
                     let start = self.noticed.len();
@@ -266,9 +267,7 @@ impl Remembered {
                 Some(known) => *known,
                 None => self.learn_notice(start, thread, domain, numbering)?,
             };
-            if !self.parts.are_numbered(shared, thread, noticed, numbering) {
-                return None;
-            }
+            self.parts.are_numbered(shared, thread, noticed, numbering);
             self.noticed[start + 1 + thread] = noticed;
         }
         Some(())

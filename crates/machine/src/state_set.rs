@@ -104,6 +104,12 @@ impl StateSet {
         self.table.bytes() + self.shards.iter().map(|shard| shard.table.bytes()).sum::<usize>()
     }
 
+    /// Whether another state can be added without a larger table.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        !self.table.is_full() && self.shards.is_empty()
+    }
+
     /// Bytes that the set will take at once besides those it has if so many states are added; the
     /// states themselves come little by little.
     pub fn growth(&self, more: usize) -> usize {
@@ -174,11 +180,11 @@ impl StateSet {
             return Ok((at, false));
         }
         let at = self.append(state, link)?;
-        if self.table.is_full() || !self.shards.is_empty() {
+        if self.has_room() {
+            self.table.insert(lookup.hash, at.0);
+        } else {
             // With the state that was added just now.
             self.make_table(1);
-        } else {
-            self.table.insert(lookup.hash, at.0);
         }
         Ok((at, true))
     }

@@ -47,7 +47,8 @@ impl OwnFound {
     /// Bytes that shards will take at once if they have no room for another state.
     #[inline]
     pub(super) fn growth(&self, shards: &[Shard]) -> usize {
-        self.states.iter().map(|state| shards[shard_of_hash(state.hash)].growth(1)).sum()
+        let shards = self.states.iter().map(|state| &shards[shard_of_hash(state.hash)]);
+        shards.filter(|shard| !shard.has_room()).map(|shard| shard.growth(1)).sum()
     }
 
     /// Adds all states to their shards.

@@ -70,7 +70,7 @@ struct InFile {
 }
 
 impl Shard {
-    /// The next state of the level, its bytes into `packed`.
+    /// The next state of the level. Of one that is not in memory, the bytes go into `packed`.
     pub(super) fn take(&mut self, packed: &mut Vec<u8>) -> io::Result<Option<StateRef>> {
         let taken = match self.first.pop() {
             None if self.last == self.end => None,
@@ -80,11 +80,17 @@ impl Shard {
             }
             first => first,
         };
-        if let Some(at) = taken {
+        if let (Some(at), Some(_)) = (taken, &self.spilled) {
             packed.clear();
             packed.extend_from_slice(self.get(at)?.0);
         }
         Ok(taken)
+    }
+
+    /// The bytes of a state, if it is in memory.
+    #[inline]
+    pub(super) fn in_memory(&self, at: StateRef) -> Option<&[u8]> {
+        self.spilled.is_none().then(|| self.states.get(at))
     }
 
     fn behind_last(&mut self) -> io::Result<Option<StateRef>> {
@@ -118,6 +124,12 @@ impl Shard {
     /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
         self.states.bytes()
+    }
+
+    /// Whether another state can be added without more memory at once.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.states.has_room()
     }
 
     /// Bytes that it will take at once if so many states are added.
@@ -366,9 +378,17 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
         let known = places.binary_search_by_key(&at, |(at, _)| *at).ok();
         known.map(|known| places[known].1)
     };
+    // States that follow each other were reached from states that do, if nothing was postponed.
+    let mut near = 0;
     for at in found.states.refs() {
         let state = found.states.get(at);
-        let parent = found.states.link(at).and_then(|parent| place_of(&places, parent));
+        let parent = found.states.link(at).and_then(|parent| {
+            near += places[near..].iter().take_while(|(at, _)| *at < parent).count();
+            match places.get(near) {
+                Some((at, place)) if *at == parent => Some(*place),
+                _ => place_of(&places, parent),
+            }
+        });
         let link = parent.map(StatePlace::link).transpose()?;
         let shard = shard_of(state);
         let (new, _) = shards[shard].states.insert(state, link)?;

@@ -109,7 +109,7 @@ struct Unreported {
 struct Spare {
     state: State,
     next: State,
-    /// The bytes of the state.
+    /// The bytes of the state, if it is not in memory or was unpacked.
     taken: Vec<u8>,
     packed: Vec<u8>,
 }
@@ -284,8 +284,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     fn visit(&mut self, at: usize, state: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
         let place = StatePlace { shard: self.own.start + at, number: state.number() };
-        let taken_up =
-            self.remembered.take_up(&mut self.domain, &self.numbers, &self.spare.taken, self.bound);
+        let packed = self.shards[at].in_memory(state).unwrap_or(&self.spare.taken);
+        let taken_up = self.remembered.take_up(&mut self.domain, &self.numbers, packed, self.bound);
         match taken_up {
             TakenUp::Heavy if !self.remembered.state().may_violate() => self.shards[at].heavy.push(state),
             TakenUp::Listed if !self.remembered.state().may_violate() => self.post_remembered(place),
@@ -317,16 +317,20 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     /// Posts the successors of a state that was taken up.
     fn post_remembered(&mut self, place: StatePlace) {
         let (packed, letters) = (&mut self.spare.packed, &mut self.letters);
-        match &mut self.found {
-            Some(found) => self.remembered.each_successor(|successor| {
-                found.push(place, |start, bytes| successor.pack_behind(start, bytes));
-            }),
-            None => self.remembered.each_successor(|successor| {
+        let late = &mut self.late;
+        self.remembered.each_successor(|successor| match &mut self.found {
+            _ if !successor.is_numbered() => {
+                let mut state = State::default();
+                successor.unpack(&mut state);
+                late.push((place, state));
+            }
+            Some(found) => found.push(place, |start, bytes| successor.pack_behind(start, bytes)),
+            None => {
                 let end = successor.pack_behind(0, packed);
                 let hash = state_hash(&packed[..end]);
                 letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
-            }),
-        }
+            }
+        });
         self.report.expanded += 1;
     }
 
@@ -338,6 +342,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         news: &mut RoundNews,
     ) -> Result<(), Lost> {
         let Spare { state, next, taken, packed } = &mut self.spare;
+        if let Some(bytes) = self.shards[at].in_memory(state_ref) {
+            taken.clear();
+            taken.extend_from_slice(bytes);
+        }
         if !self.numbers.unpack(taken, state) {
             return Err(garbled());
         }
