@@ -19,9 +19,6 @@ use smallvec::SmallVec;
 
 /// Which numbers stand for controls in packed states.
 pub trait Numbering {
-    /// Whether every control has a number as soon as it is met.
-    const COMPLETE: bool = false;
-
     /// The stepper's number of the shared control that has this one.
     fn own_global(&self, number: u32) -> Option<u32>;
     /// The stepper's number of the control of a thread that has this one.
@@ -36,8 +33,6 @@ pub trait Numbering {
 pub struct OwnNumbers;
 
 impl Numbering for OwnNumbers {
-    const COMPLETE: bool = true;
-
     #[inline]
     fn own_global(&self, number: u32) -> Option<u32> {
         Some(number)
@@ -90,6 +85,14 @@ impl NumberBytes {
         NumberBytes { bytes: u64::from_le_bytes(bytes), length: length as u32 }
     }
 
+    fn of_global(global: u32, numbering: &impl Numbering) -> NumberBytes {
+        NumberBytes::of(numbering.global(global).map(|number| u64::from(number) << 1))
+    }
+
+    fn of_local(thread: usize, local: u32, numbering: &impl Numbering) -> NumberBytes {
+        NumberBytes::of(numbering.local(thread, local).map(u64::from))
+    }
+
     #[inline]
     fn put(self, room: &mut [u8], at: usize) -> usize {
         room[at..at + 8].copy_from_slice(&self.bytes.to_le_bytes());
@@ -124,6 +127,8 @@ pub(crate) struct StateParts {
     /// By the own number of the control and the values.
     shared_numbers: FxHashMap<(u32, u128), u32>,
     threads: Vec<ThreadParts>,
+    /// Shared parts whose control has no number yet.
+    unnumbered: Vec<u32>,
     /// How long a packed state may be.
     most: usize,
     /// Working memory: the controls of the state that is read.
@@ -135,6 +140,8 @@ struct ThreadParts {
     all: Vec<ThreadPart>,
     /// By the own number of the control and the values.
     numbers: FxHashMap<(u32, u64), u32>,
+    /// Those whose control has no number yet.
+    unnumbered: Vec<u32>,
 }
 
 /// A state that has a row.
@@ -154,6 +161,7 @@ impl StateParts {
             // Numbers of controls, memory, slots; words are written whole.
             most: 8 * (1 + threads) + MOST_VARIABLES / 2 + MOST_SLOTS / 2 * threads + 16,
             locals: Vec::new(),
+            unnumbered: Vec::new(),
         }
     }
 
@@ -181,10 +189,10 @@ impl StateParts {
     /// Reads the row of a packed state. What is in the row before is a guess: states that follow each other have most
     /// parts in common.
     #[inline]
-    pub(crate) fn read<M: Machine, N: Numbering>(
+    pub(crate) fn read<M: Machine>(
         &mut self,
         packed: &[u8],
-        numbering: &N,
+        numbering: &impl Numbering,
         stepper: &Stepper<'_, M>,
         row: &mut Vec<u32>,
     ) -> Option<()> {
@@ -215,15 +223,10 @@ impl StateParts {
             if !guess.is_some_and(|part| part.local == *local && part.values == own) {
                 *part = parts.part(thread, *local, own, info, numbering)?;
             }
-            // A part may have been met before its control had a number.
-            if !N::COMPLETE && !parts.is_numbered(thread, *part, numbering) {
-                return None;
-            }
             at += slots;
         }
         let padding = at.is_multiple_of(2) || values.bytes.last()? >> 4 == NO_VALUE;
-        let numbered = N::COMPLETE || self.is_numbered(row[0], numbering);
-        (values.bytes.len() == at.div_ceil(2) && padding && numbered).then_some(())
+        (values.bytes.len() == at.div_ceil(2) && padding).then_some(())
     }
 
     /// The shared part of a state, which may be new.
@@ -253,32 +256,30 @@ impl StateParts {
             return Some(*known);
         }
         let id = u32::try_from(self.shared.len()).ok().filter(|_| are_values(memory))?;
-        let number = NumberBytes::of(numbering.global(global).map(|number| u64::from(number) << 1));
+        let number = NumberBytes::of_global(global, numbering);
+        if number.length == 0 {
+            self.unnumbered.push(id);
+        }
         self.shared.push(SharedPart { global, number, memory });
         self.shared_numbers.insert((global, memory), id);
         Some(id)
     }
 
-    /// Whether the controls of these parts have numbers by now.
-    #[inline]
-    pub(crate) fn are_numbered(
-        &mut self,
-        shared: u32,
-        thread: usize,
-        own: u32,
-        numbering: &impl Numbering,
-    ) -> bool {
-        self.is_numbered(shared, numbering) && self.threads[thread].is_numbered(thread, own, numbering)
-    }
-
-    /// Whether the control of a shared part has a number by now.
-    #[inline]
-    fn is_numbered(&mut self, shared: u32, numbering: &impl Numbering) -> bool {
-        let part = &mut self.shared[shared as usize];
-        if part.number.length == 0 {
-            part.number = NumberBytes::of(numbering.global(part.global).map(|number| u64::from(number) << 1));
+    /// Looks for numbers of controls that had none when parts with them were met.
+    pub(crate) fn renumber(&mut self, numbering: &impl Numbering) {
+        let StateParts { shared, threads, unnumbered, .. } = self;
+        unnumbered.retain(|part| {
+            let part = &mut shared[*part as usize];
+            part.number = NumberBytes::of_global(part.global, numbering);
+            part.number.length == 0
+        });
+        for (thread, ThreadParts { all, unnumbered, .. }) in threads.iter_mut().enumerate() {
+            unnumbered.retain(|part| {
+                let part = &mut all[*part as usize];
+                part.number = NumberBytes::of_local(thread, part.local, numbering);
+                part.number.length == 0
+            });
         }
-        part.number.length > 0
     }
 }
 
@@ -296,9 +297,13 @@ impl ThreadParts {
             return Some(*known);
         }
         let id = u32::try_from(self.all.len()).ok().filter(|_| are_values(values.into()))?;
+        let number = NumberBytes::of_local(thread, local, numbering);
+        if number.length == 0 {
+            self.unnumbered.push(id);
+        }
         self.all.push(ThreadPart {
             local,
-            number: NumberBytes::of(numbering.local(thread, local).map(u64::from)),
+            number,
             values,
             bits: 4 * info.slots.len() as u32,
             weight: info.longest_queue,
@@ -307,16 +312,6 @@ impl ThreadParts {
         });
         self.numbers.insert((local, values), id);
         Some(id)
-    }
-
-    /// Whether the control of a part has a number by now.
-    #[inline]
-    fn is_numbered(&mut self, thread: usize, own: u32, numbering: &impl Numbering) -> bool {
-        let part = &mut self.all[own as usize];
-        if part.number.length == 0 {
-            part.number = NumberBytes::of(numbering.local(thread, part.local).map(u64::from));
-        }
-        part.number.length > 0
     }
 }
 

@@ -92,6 +92,12 @@ impl Remembered {
             + self.targets.len() * size_of::<(u32, u32)>()
     }
 
+    /// Looks for numbers of controls that had none when they were met. Whoever gives numbers to controls has to say so here before
+    /// states are taken up.
+    pub fn renumber(&mut self, numbering: &impl Numbering) {
+        self.parts.renumber(numbering);
+    }
+
     fn pairs(&self) -> usize {
         self.threads.iter().map(|thread| thread.steps.len() + thread.noticed.len()).sum()
     }
@@ -162,7 +168,7 @@ impl Remembered {
         }
     }
 
-    fn list<'m, D: DataDomain<'m>, N: Numbering>(&mut self, domain: &mut D, numbering: &N) -> Option<()> {
+    fn list<'m, D: DataDomain<'m>>(&mut self, domain: &mut D, numbering: &impl Numbering) -> Option<()> {
         self.listed.clear();
         self.noticed.clear();
         self.looked_up += self.threads.len();
@@ -173,16 +179,9 @@ impl Remembered {
                 None => self.learn(thread, domain, numbering)?,
             };
             self.listed.push((start, end));
-            if N::COMPLETE && !D::NOTICES {
-                continue;
-            }
-            for target in start..end {
+            for target in (start..end).filter(|_| D::NOTICES) {
                 let (shared, own) = self.targets[target as usize];
-                if !N::COMPLETE {
-                    // Those that have none yet may have one the next time.
-                    self.parts.are_numbered(shared, thread, own, numbering);
-                }
-                if D::NOTICES && shared != self.row[0] {
+                if shared != self.row[0] {
                     let start = self.noticed.len();
                     self.noticed.extend_from_slice(&self.row);
                     self.noticed[start] = shared;
@@ -267,7 +266,6 @@ impl Remembered {
                 Some(known) => *known,
                 None => self.learn_notice(start, thread, domain, numbering)?,
             };
-            self.parts.are_numbered(shared, thread, noticed, numbering);
             self.noticed[start + 1 + thread] = noticed;
         }
         Some(())

@@ -5,8 +5,9 @@
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
 //!
-//! Who works alone posts nothing to himself: states are added as they are found ([`super::own`]). They come to their shards in the same
-//! order as by letter, and what is added during a round is not expanded before the next level.
+//! Who works alone, in memory, posts nothing to himself: states are added as they are found ([`super::own`]). They come to their shards in the
+//! same order as by letter, and what is added during a round is not expanded before the next level. States of a round that finds a violation do
+//! not count, so they are counted before it.
 
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
@@ -125,7 +126,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             own,
             shards: start.shards,
             letters: (0..SHARDS).map(Letter::to).collect(),
-            found: (rounds.workers() == 1).then(OwnFound::default),
+            found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
             late: Vec::new(),
             doubts: BTreeMap::new(),
             bound: start.bound,
@@ -176,6 +177,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             let (all, told) = read_news(&mail)?;
             let stepper = self.domain.stepper_mut();
             self.numbers.agree(told.iter().copied(), stepper).ok_or_else(garbled)?;
+            self.remembered.renumber(&self.numbers);
             self.states = (all.states.saturating_sub(news.states), news.states);
             if let Some(stop) = all.stop {
                 return Ok(Finish::Stopped(stop));
