@@ -65,10 +65,10 @@ pub struct StateSet {
     /// How much room they have together.
     room: usize,
     last: Option<StateRef>,
-    /// Of all states, unless there are tables of shards.
+    /// Of all states, unless every shard has one.
     table: PositionTable,
-    /// One for each shard, or none.
-    shards: Vec<ShardTable>,
+    /// Those.
+    shards: Option<Box<[ShardTable; SHARDS]>>,
 }
 
 /// Where the states of a shard lie.
@@ -87,7 +87,7 @@ impl StateSet {
 
     /// How many states there are.
     pub fn len(&self) -> usize {
-        self.table.len() + self.shards.iter().map(|shard| shard.table.len()).sum::<usize>()
+        self.tables().map(PositionTable::len).sum()
     }
 
     /// Whether there are none.
@@ -100,20 +100,25 @@ impl StateSet {
         self.room + self.table_bytes()
     }
 
+    fn tables(&self) -> impl Iterator<Item = &PositionTable> {
+        let shards = self.shards.iter().flat_map(|shards| shards.iter());
+        std::iter::once(&self.table).chain(shards.map(|shard| &shard.table))
+    }
+
     fn table_bytes(&self) -> usize {
-        self.table.bytes() + self.shards.iter().map(|shard| shard.table.bytes()).sum::<usize>()
+        self.tables().map(PositionTable::bytes).sum()
     }
 
     /// Whether another state can be added without a larger table.
     #[inline]
     pub fn has_room(&self) -> bool {
-        !self.table.is_full() && self.shards.is_empty()
+        !self.table.is_full() && self.shards.is_none()
     }
 
     /// Bytes that the set will take at once besides those it has if so many states are added; the
     /// states themselves come little by little.
     pub fn growth(&self, more: usize) -> usize {
-        let size = match self.shards.is_empty() {
+        let size = match self.shards.is_none() {
             true => self.table.size_for(more),
             // There will be one table again.
             false => PositionTable::default().size_for(self.len() + more),
@@ -143,7 +148,10 @@ impl StateSet {
     /// The table for states with this hash, and where its positions are counted from.
     #[inline]
     fn table_for(&self, hash: u64) -> (&PositionTable, u32) {
-        self.shards.get(shard_of_hash(hash)).map_or((&self.table, 0), |shard| (&shard.table, shard.base))
+        self.shards.as_ref().map_or((&self.table, 0), |shards| {
+            let ShardTable { table, base } = &shards[shard_of_hash(hash)];
+            (table, *base)
+        })
     }
 
     /// Reads what a search for a state with this hash will look at first. That is little to do, so with several states before going
@@ -191,12 +199,12 @@ impl StateSet {
 
     /// Makes a table of all states, with room for the new ones among them.
     fn make_table(&mut self, new: usize) {
-        let size = match self.shards.is_empty() {
+        let size = match self.shards.is_none() {
             true => self.table.size_for(new),
             false => PositionTable::default().size_for(self.len() + new),
         };
         // The old one goes first: there is never room for both.
-        (self.table, self.shards) = (PositionTable::default(), Vec::new());
+        (self.table, self.shards) = (PositionTable::default(), None);
         let mut table = PositionTable::sized(size, self.last.map_or(0, |last| last.0));
         for (number, chunk) in self.chunks.iter().enumerate() {
             let mut start = 0;
@@ -282,7 +290,7 @@ impl StateSet {
     /// nothing afterwards, and a state that was not in the set of its shard is not found.
     pub fn of_shards(sets: impl IntoIterator<Item = StateSet>) -> Result<StateSet, Full> {
         let mut all = StateSet::new();
-        all.shards.resize_with(SHARDS, ShardTable::default);
+        let mut shards: [ShardTable; SHARDS] = std::array::from_fn(|_| ShardTable::default());
         for set in sets {
             let (Some(first), Some(last)) = (set.first(), set.last) else { continue };
             let before = all.chunks.len();
@@ -294,8 +302,9 @@ impl StateSet {
             all.last = Some(StateRef(last.0 + base));
             all.room += set.room;
             all.chunks.extend(set.chunks);
-            all.shards[shard] = ShardTable { table: set.table, base };
+            shards[shard] = ShardTable { table: set.table, base };
         }
+        all.shards = Some(Box::new(shards));
         Ok(all)
     }
 

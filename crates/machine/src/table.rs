@@ -22,7 +22,7 @@ struct Row([u32; ROW]);
 #[derive(Default)]
 pub(crate) struct PositionTable {
     /// At most three quarters of their entries are taken.
-    rows: Vec<Row>,
+    rows: Box<[Row]>,
     taken: usize,
     /// How many bits of an entry are the position.
     bits: u32,
@@ -32,7 +32,7 @@ impl PositionTable {
     /// An empty table of this size for positions up to one, or somewhat more.
     pub(crate) fn sized(size: usize, last: u32) -> PositionTable {
         let bits = (u32::BITS - last.leading_zeros() + 1).min(u32::BITS);
-        PositionTable { rows: vec![Row([FREE; ROW]); size.div_ceil(ROW)], taken: 0, bits }
+        PositionTable { rows: vec![Row([FREE; ROW]); size.div_ceil(ROW)].into(), taken: 0, bits }
     }
 
     /// How many positions there are.
