@@ -328,8 +328,8 @@ impl<G> Walk<G> {
         }
         let stopped = self.insert_found();
         match (stopped, self.found.goal.take()) {
-            (Err(Found::Full), _) => return Err(Ended::Full),
-            (Err(Found::Goal(at)), Some((_, goal))) => return Err(Ended::Goal(at, goal)),
+            (Err(NotInserted::Full), _) => return Err(Ended::Full),
+            (Err(NotInserted::Goal(at)), Some((_, goal))) => return Err(Ended::Goal(at, goal)),
             _ => {}
         }
         self.found.clear();
@@ -338,7 +338,7 @@ impl<G> Walk<G> {
     }
 
     /// Adds what was found, up to the first goal.
-    fn insert_found(&mut self) -> Result<(), Found> {
+    fn insert_found(&mut self) -> Result<(), NotInserted> {
         let Walk { states, found, hashes, lookups, current, .. } = self;
         hashes.clear();
         hashes.extend(found.states().map(state_hash));
@@ -354,12 +354,12 @@ impl<G> Walk<G> {
                 if states.is_first(lookup, packed) && goal != Some(number) {
                     continue;
                 }
-                let (at, new) = states.insert_at(*lookup, packed, from).map_err(|Full| Found::Full)?;
+                let (at, new) = states.insert_at(*lookup, packed, from).map_err(|Full| NotInserted::Full)?;
                 if new && self.order == Order::Depth {
                     self.stack.push(at);
                 }
                 if goal == Some(number) {
-                    return Err(Found::Goal(at));
+                    return Err(NotInserted::Goal(at));
                 }
             }
             Ok(())
@@ -416,7 +416,7 @@ impl<G> Walk<G> {
 }
 
 /// Why no more of what was found is added.
-enum Found {
+enum NotInserted {
     Goal(StateRef),
     Full,
 }

@@ -64,6 +64,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             "answer",
             "states",
             "ms",
+            "CPU ms",
             "states/s",
             "MB per process",
             "bytes/state",
@@ -92,6 +93,8 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
                 word.as_str().into(),
                 grouped(states).as_str().into(),
                 measured.time,
+                // That of other processes is not told.
+                if let Who::Processes(_) = who { BenchCell::from("–") } else { measured.cpu },
                 short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
                 megabytes.unwrap_or(measured.megabytes).into(),
                 bytes.map(|bytes| BenchCell::from(format!("{bytes:.1}").as_str())).into(),

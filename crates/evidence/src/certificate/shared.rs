@@ -199,11 +199,10 @@ fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
         all.rejected |= head & 2 > 0;
         while let Some((length, rest)) = states.split_first_chunk::<4>() {
             let state = rest.split_at_checked(u32::from_le_bytes(*length) as usize);
-            garbled |= state.is_none();
+            // No state is empty, nor is there one that is cut off.
             let (state, rest) = state.unwrap_or_default();
-            if !state.is_empty() {
-                needed.add_hashed(state, state_hash(state));
-            }
+            garbled |= state.is_empty();
+            needed.add_hashed(state, state_hash(state));
             states = rest;
         }
         garbled |= !states.is_empty();
