@@ -9,16 +9,17 @@ use machine::{
     Buffered, DataDomain, Doubt, Event, InitialStates, MODELS, Model, Numbering, OnDomain, Remembered, Rules,
     State, StateSet, Stepper, TakenUp, on_reduced,
 };
-use program::{Program, ThreadId};
+use program::{Int, Program, Source, ThreadId};
 use std::cell::Cell;
 
 const MOST_STATES: usize = 2_000;
 
-/// How many states were compared, and of how many something was remembered.
+/// How many states were compared, and of how many something was remembered; and how long the longest of these is.
 #[derive(Default)]
 struct Compared {
     states: usize,
     listed: usize,
+    longest: usize,
 }
 
 /// Compares state by state; what differs is an error.
@@ -79,11 +80,13 @@ fn compare<'m>(mut domain: impl DataDomain<'m>, compared: &mut Compared) -> Resu
         is_numbered.set(false);
         remembered.take_up(&mut domain, &numbers, &bytes, queue);
         is_numbered.set(true);
+        remembered.renumber(&numbers);
         let heavy =
             remembered.take_up(&mut domain, &numbers, &bytes, queue.saturating_sub(1)) == TakenUp::Heavy;
         let taken_up = remembered.take_up(&mut domain, &numbers, &bytes, queue);
         if taken_up == TakenUp::Listed {
             compared.listed += 1;
+            compared.longest = compared.longest.max(bytes.len());
             let known = remembered.state();
             known.unpack(&mut next);
             let violates = domain.violation(&state) != Ok(None);
@@ -94,11 +97,11 @@ fn compare<'m>(mut domain: impl DataDomain<'m>, compared: &mut Compared) -> Resu
                 return Err(format!("{state:?} violates something"));
             }
             let mut put_together = Vec::new();
-            for successor in remembered.successors() {
+            remembered.each_successor(|successor| {
                 let mut bytes = vec![7; 3];
                 let end = successor.pack_behind(3, &mut bytes);
                 put_together.push(bytes[3..end].to_vec());
-            }
+            });
             if put_together != listed.iter().map(packed).collect::<Vec<_>>() {
                 return Err(format!("{state:?} has other successors: {listed:?}"));
             }
@@ -129,8 +132,41 @@ fn what_is_remembered_is_what_the_domain_lists() {
             }
         }
     }
-    let Compared { states, listed } = compared;
+    let Compared { states, listed, .. } = compared;
     assert!(listed * 10 > states * 9, "of {states} states only {listed} were put together");
+}
+
+/// Lamport's fast mutex for so many threads.
+fn lamport(threads: i64) -> Program {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/lamport_fast_fenced.fw");
+    let text = std::fs::read_to_string(path).expect("part of the corpus");
+    let frontend = frontend::choose(Some("fw"), "lamport", &text).expect("known");
+    let defines = [("N".to_string(), Int::from(threads))].into_iter().collect();
+    let options = frontend::Options { defines, ..Default::default() };
+    (frontend.read)(Source::new("lamport", text), &options).expect("a program").program
+}
+
+/// States of few threads fit into words; those of many do not.
+#[test]
+fn what_is_remembered_of_long_states_is_what_the_domain_lists() {
+    let mut longest = Vec::new();
+    for threads in [3, 5, 7, 9, 12] {
+        let program = lamport(threads);
+        for model in MODELS {
+            let mut compared = Compared::default();
+            if let Err(why) = compare_all(&program, *model, &mut compared) {
+                panic!("{threads} threads, {}: {why}", model.name());
+            }
+            let Compared { states, listed, .. } = compared;
+            assert!(listed * 10 > states * 9, "of {states} states only {listed} were put together");
+            longest.push(compared.longest);
+        }
+    }
+    // Two words have 32 bytes.
+    assert!(
+        longest.iter().any(|bytes| *bytes < 16) && longest.iter().any(|bytes| *bytes > 32),
+        "{longest:?}"
+    );
 }
 
 /// A domain that says that threads depend on nothing but themselves, where one waits for another to stand where it started.

@@ -23,6 +23,13 @@ impl<G> Batch<G> {
         self.goal = None;
     }
 
+    /// The states, packed.
+    #[inline]
+    pub(crate) fn states(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| &self.bytes[std::mem::replace(&mut start, *end)..*end])
+    }
+
     /// Adds a state of a system.
     #[inline]
     pub fn push<T: TransitionSystem<Goal = G> + ?Sized>(&mut self, system: &T, state: &T::State) {

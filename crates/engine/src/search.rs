@@ -13,9 +13,8 @@
 use crate::batch::Batch;
 use crate::growth::Doubling;
 use evidence::{Monitor, Progress, Stop};
-use machine::{Full, Lookup, StateRef, StateSet};
+use machine::{Full, Lookup, StateRef, StateSet, state_hash};
 use std::hint::black_box;
-use std::ops::Range;
 
 /// In which order states are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +204,8 @@ struct Walk<G> {
     looked_at: usize,
     /// The successors of the states that are being expanded.
     found: Batch<G>,
-    lookups: Vec<(Lookup, Range<usize>)>,
+    hashes: Vec<u64>,
+    lookups: Vec<Lookup>,
 }
 
 impl<G> Walk<G> {
@@ -224,6 +224,7 @@ impl<G> Walk<G> {
             reported: 0,
             looked_at: 0,
             found: Batch::default(),
+            hashes: Vec::new(),
             lookups: Vec::new(),
         }
     }
@@ -325,31 +326,49 @@ impl<G> Walk<G> {
         if coming > 0 || self.looked_at > LARGE_BATCHES {
             self.report(limits, system, coming).map_err(Ended::Stopped)?;
         }
-        self.lookups.clear();
-        let mut start = 0;
-        for end in &self.found.ends {
-            self.lookups.push((self.states.look(&self.found.bytes[start..*end]), start..*end));
-            start = *end;
-        }
-        black_box(self.lookups.iter().fold(0, |sum, (lookup, _)| sum ^ self.states.touch(lookup)));
-        let (mut parents, mut from) = (self.current.iter().peekable(), None);
-        for (number, (lookup, bytes)) in self.lookups.iter().enumerate() {
-            let packed = &self.found.bytes[bytes.clone()];
-            while let Some((parent, _)) = parents.next_if(|(_, start)| *start <= number) {
-                from = Some(*parent);
-            }
-            let (at, new) = self.states.insert_at(*lookup, packed, from).map_err(|Full| Ended::Full)?;
-            if new && self.order == Order::Depth {
-                self.stack.push(at);
-            }
-            // A goal is never known before: it would have ended the walk.
-            if let Some((_, goal)) = self.found.goal.take_if(|(first, _)| *first == number) {
-                return Err(Ended::Goal(at, goal));
-            }
+        let stopped = self.insert_found();
+        match (stopped, self.found.goal.take()) {
+            (Err(NotInserted::Full), _) => return Err(Ended::Full),
+            (Err(NotInserted::Goal(at)), Some((_, goal))) => return Err(Ended::Goal(at, goal)),
+            _ => {}
         }
         self.found.clear();
         self.current.clear();
         Ok(())
+    }
+
+    /// Adds what was found, up to the first goal.
+    fn insert_found(&mut self) -> Result<(), NotInserted> {
+        let Walk { states, found, hashes, lookups, current, .. } = self;
+        hashes.clear();
+        hashes.extend(found.states().map(state_hash));
+        black_box(hashes.iter().fold(0, |sum, hash| sum ^ states.touch_table(*hash)));
+        lookups.clear();
+        lookups.extend(hashes.iter().map(|hash| states.look_by_hash(*hash)));
+        black_box(lookups.iter().fold(0, |sum, lookup| sum ^ states.touch(lookup)));
+        let goal = found.goal.as_ref().map(|(first, _)| *first);
+        let mut packed = found.states().zip(lookups.iter()).enumerate();
+        let mut add = |from: Option<StateRef>, count: usize| {
+            for (number, (packed, lookup)) in packed.by_ref().take(count) {
+                // A goal is never known before: it would have ended the walk.
+                if states.is_first(lookup, packed) && goal != Some(number) {
+                    continue;
+                }
+                let (at, new) = states.insert_at(*lookup, packed, from).map_err(|Full| NotInserted::Full)?;
+                if new && self.order == Order::Depth {
+                    self.stack.push(at);
+                }
+                if goal == Some(number) {
+                    return Err(NotInserted::Goal(at));
+                }
+            }
+            Ok(())
+        };
+        // Initial states come from nowhere; otherwise the first state has the first successors.
+        let all = found.ends.len();
+        add(None, current.first().map_or(all, |(_, start)| *start))?;
+        let ends = current.iter().skip(1).map(|(_, start)| *start).chain([all]);
+        current.iter().zip(ends).try_for_each(|((at, start), end)| add(Some(*at), end - start))
     }
 
     fn take(&mut self) -> Option<StateRef> {
@@ -394,6 +413,12 @@ impl<G> Walk<G> {
             ..Progress::default()
         }
     }
+}
+
+/// Why no more of what was found is added.
+enum NotInserted {
+    Goal(StateRef),
+    Full,
 }
 
 /// The breadth-first frontier: a place in the state set, and how deep it lies.

@@ -138,14 +138,14 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
             TakenUp::Listed => {}
             TakenUp::Unknown => return expand_unpacked(self, packed, bound, spare, found),
         }
-        for successor in self.remembered.successors() {
+        self.remembered.each_successor(|successor| {
             let state = &mut spare.0;
             let goal = || {
                 let suspect = self.violations && successor.may_violate();
                 suspect.then(|| successor.unpack(state)).and_then(|()| self.goal(state))
             };
             found.push_packed(|start, bytes| successor.pack_behind(start, bytes), goal);
-        }
+        });
         true
     }
 }

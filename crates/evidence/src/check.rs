@@ -378,23 +378,24 @@ pub(crate) fn check_piece<'m, D: DataDomain<'m>>(
             obligations.visit(before + at, states.get(*state), &mut |next| needed.add(next))?;
         }
         if !needed.all_in(states) {
-            return Err(missing(&mut obligations, states, before, &some));
+            return Err(missing(&mut obligations, states, before, some.into_iter(), &|_| true));
         }
         before += some.len();
     }
 }
 
-/// The first of some states, so many behind the first of all, a successor of which is missing.
-fn missing<'m, D: DataDomain<'m>>(
+/// The first of some states, so many behind the first of all, a successor of which is missing, of those that belong here.
+pub(crate) fn missing<'m, D: DataDomain<'m>>(
     obligations: &mut Obligations<'_, D, GlobalOf<'m, D>, LocalOf<'m, D>>,
     states: &StateSet,
     before: usize,
-    some: &[StateRef],
+    some: impl Iterator<Item = StateRef>,
+    belongs: &dyn Fn(&[u8]) -> bool,
 ) -> Rejected {
-    for (at, state) in some.iter().enumerate() {
+    for (at, state) in some.enumerate() {
         let mut missing = false;
-        let visited =
-            obligations.visit(before + at, states.get(*state), &mut |next| missing |= !states.contains(next));
+        let mut look = |next: &[u8]| missing |= belongs(next) && !states.contains(next);
+        let visited = obligations.visit(before + at, states.get(state), &mut look);
         match visited {
             Ok(()) if !missing => {}
             Ok(()) => return Rejected::SuccessorMissing(before + at),

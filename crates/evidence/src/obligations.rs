@@ -87,7 +87,7 @@ where
 /// States that must be in a set, by shard: so that what is looked up together lies together, and waits for memory
 /// together.
 pub(crate) struct NeededStates {
-    /// Each state behind its length and the upper half of its hash.
+    /// Each state behind its length and the upper half of its hash; the shard says what else has to be known of that.
     shards: Vec<Vec<u8>>,
 }
 
@@ -101,7 +101,12 @@ impl NeededStates {
 
     #[inline]
     pub(crate) fn add(&mut self, state: &[u8]) {
-        let hash = state_hash(state);
+        self.add_hashed(state, state_hash(state));
+    }
+
+    /// The same for a state with this hash.
+    #[inline]
+    pub(crate) fn add_hashed(&mut self, state: &[u8], hash: u64) {
         let shard = &mut self.shards[shard_of_hash(hash)];
         shard.extend_from_slice(&(hash >> 32 << 32 | state.len() as u64).to_le_bytes());
         shard.extend_from_slice(state);
@@ -109,20 +114,25 @@ impl NeededStates {
 
     /// Whether a set has them all. None are needed afterwards.
     pub(crate) fn all_in(&mut self, set: &StateSet) -> bool {
-        let mut together: Vec<(Lookup, Range<usize>)> = Vec::with_capacity(TOGETHER);
+        let mut together: Vec<(u64, Range<usize>)> = Vec::with_capacity(TOGETHER);
+        let mut lookups: Vec<Lookup> = Vec::with_capacity(TOGETHER);
         let mut all = true;
-        for shard in &mut self.shards {
+        for (number, shard) in self.shards.iter_mut().enumerate() {
             let mut at = 0;
             while let Some(head) = shard[at..].first_chunk().map(|head| u64::from_le_bytes(*head)) {
                 let state = at + 8..at + 8 + head as u32 as usize;
                 at = state.end;
-                together.push((set.look_by_hash(head), state));
+                together.push((head >> 32 << 32 | number as u64, state));
                 if together.len() == TOGETHER || at == shard.len() {
-                    black_box(together.iter().fold(0, |sum, (lookup, _)| sum ^ set.touch(lookup)));
-                    let has =
-                        |(lookup, state): (Lookup, Range<usize>)| set.contains_at(lookup, &shard[state]);
+                    black_box(together.iter().fold(0, |sum, (hash, _)| sum ^ set.touch_table(*hash)));
+                    lookups.clear();
+                    lookups.extend(together.iter().map(|(hash, _)| set.look_by_hash(*hash)));
+                    black_box(lookups.iter().fold(0, |sum, lookup| sum ^ set.touch(lookup)));
+                    let has = |((_, state), lookup): ((u64, Range<usize>), &Lookup)| {
+                        set.is_first(lookup, &shard[state.clone()]) || set.contains_at(*lookup, &shard[state])
+                    };
                     // Every one is looked up: what is left would not be of the next batch.
-                    all &= together.drain(..).map(has).fold(true, |all, has| all & has);
+                    all &= together.drain(..).zip(&lookups).map(has).fold(true, |all, has| all & has);
                 }
             }
             shard.clear();

@@ -125,6 +125,21 @@ fn unfolded(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// The word whose first bytes these are, at most 16, and whose others are zero. Words are moved without a call.
+#[inline]
+pub fn short_word(bytes: &[u8]) -> u128 {
+    let length = bytes.len() as u32;
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+        return u128::from(low) | u128::from(high).wrapping_shl(8 * length - u64::BITS);
+    }
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+        return (u64::from(low) | u64::from(high).wrapping_shl(8 * length - u32::BITS)).into();
+    }
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte))
+}
+
 /// Writes a number at a position; returns the position behind it.
 #[inline]
 pub(crate) fn put(mut value: u64, room: &mut [u8], mut at: usize) -> usize {

@@ -4,12 +4,16 @@
 //! file, where all chunks are equally long, zeros follow the last record of a chunk, and no state is as short as that. A
 //! state is named by where its record begins, counted in fours from the first chunk on.
 
+use crate::pack::short_word;
+
 /// How long a chunk is at most.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
 pub(crate) const CHUNK_BITS: usize = 16;
 pub(crate) const UNIT: usize = 4;
 /// How many bytes the link takes.
 const LINK: usize = 4;
+/// The size of the record of a state of 16 bytes.
+const SHORT: usize = 24;
 
 /// How long the record of a state of this length is.
 #[inline]
@@ -29,6 +33,16 @@ pub fn push_record(chunk: &mut Vec<u8>, link: u32, state: &[u8]) -> Option<usize
     let (start, end) = (chunk.len(), chunk.len() + record_size(state.len()));
     if end > CHUNK || state.is_empty() {
         return None;
+    }
+    if state.len() <= 16 && chunk.capacity() - start >= SHORT {
+        // Most are that short: as many bytes are written each time, and what is too much is taken back.
+        let mut record = [0; SHORT];
+        record[..LINK].copy_from_slice(&link.to_le_bytes());
+        record[LINK] = state.len() as u8;
+        record[LINK + 1..LINK + 17].copy_from_slice(&short_word(state).to_le_bytes());
+        chunk.extend_from_slice(&record);
+        chunk.truncate(end);
+        return Some(start);
     }
     chunk.extend_from_slice(&link.to_le_bytes());
     match state.len() {
@@ -50,6 +64,15 @@ pub(crate) fn read_record(record: &[u8]) -> (u32, &[u8]) {
     }
     let length = usize::from(u16::from_le_bytes([record[5], record[6]]));
     (link, &record[7..7 + length])
+}
+
+/// How long the state of a record that was written is.
+#[inline]
+pub(crate) fn record_length(record: &[u8]) -> usize {
+    match record[LINK] {
+        length @ ..0x80 => usize::from(length),
+        _ => usize::from(u16::from_le_bytes([record[5], record[6]])),
+    }
 }
 
 /// Whether this state is that of a record. What is stored is not read first: most states are short.

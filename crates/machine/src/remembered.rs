@@ -12,7 +12,7 @@
 //! has to be asked. The same holds for good once most pairs turn out to be new. Memory is bounded: when there are too many pairs all are
 //! forgotten.
 
-use crate::parts::{Numbering, PartedState, StateParts};
+use crate::parts::{Numbering, PartedState, PartedSuccessor, StateParts, SuccessorsOf};
 use crate::{DataDomain, Machine, State};
 use program::ThreadId;
 use rustc_hash::FxHashMap;
@@ -31,8 +31,12 @@ pub struct Remembered {
     targets: Vec<(u32, u32)>,
     /// The state that was taken up last.
     row: Vec<u32>,
-    /// Its successors.
-    found: Vec<u32>,
+    /// Where the targets of its threads' steps begin and end.
+    listed: Vec<(u32, u32)>,
+    /// Whether threads notice that what is shared has changed.
+    notices: bool,
+    /// The rows of those among its successors where threads had something to notice.
+    noticed: Vec<u32>,
     looked_up: usize,
     new: usize,
     /// Whether remembering was found to be of no use.
@@ -70,7 +74,9 @@ impl Remembered {
             threads: (0..threads).map(|_| ThreadSteps::default()).collect(),
             targets: Vec::new(),
             row: Vec::new(),
-            found: Vec::new(),
+            listed: Vec::new(),
+            notices: D::NOTICES,
+            noticed: Vec::new(),
             looked_up: 0,
             new: 0,
             useless: !D::THREADWISE,
@@ -84,6 +90,12 @@ impl Remembered {
         self.parts.len() * StateParts::part_size()
             + self.pairs() * pair
             + self.targets.len() * size_of::<(u32, u32)>()
+    }
+
+    /// Looks for numbers of controls that had none when they were met. Whoever gives numbers to controls has to say so here before
+    /// states are taken up.
+    pub fn renumber(&mut self, numbering: &impl Numbering) {
+        self.parts.renumber(numbering);
     }
 
     fn pairs(&self) -> usize {
@@ -136,13 +148,29 @@ impl Remembered {
         self.parts.state(&self.row)
     }
 
-    /// Its successors, in the order of the domain.
-    pub fn successors(&self) -> impl Iterator<Item = PartedState<'_>> {
-        self.found.chunks_exact(self.row.len()).map(|row| self.parts.state(row))
+    /// Calls `visit` on its successors, in the order of the domain. Controls of some may have no numbers yet.
+    #[inline]
+    pub fn each_successor(&self, mut visit: impl FnMut(PartedSuccessor<'_, '_>)) {
+        if self.listed.is_empty() {
+            return;
+        }
+        let mut noticed = self.noticed.chunks_exact(self.row.len());
+        let mut successors = SuccessorsOf::new(&self.parts, &self.row);
+        for (start, end) in &self.listed {
+            for (shared, own) in &self.targets[*start as usize..*end as usize] {
+                if !self.notices || *shared == self.row[0] {
+                    visit(successors.step(*shared, *own));
+                } else if let Some(row) = noticed.next() {
+                    visit(SuccessorsOf::new(&self.parts, row).step(row[0], row[1]));
+                }
+            }
+            successors.next_thread();
+        }
     }
 
     fn list<'m, D: DataDomain<'m>>(&mut self, domain: &mut D, numbering: &impl Numbering) -> Option<()> {
-        self.found.clear();
+        self.listed.clear();
+        self.noticed.clear();
         self.looked_up += self.threads.len();
         for thread in 0..self.threads.len() {
             let pair = (self.row[1 + thread], self.row[0]);
@@ -150,16 +178,14 @@ impl Remembered {
                 Some(known) => *known,
                 None => self.learn(thread, domain, numbering)?,
             };
-            for target in start..end {
+            self.listed.push((start, end));
+            for target in (start..end).filter(|_| D::NOTICES) {
                 let (shared, own) = self.targets[target as usize];
-                if !self.parts.are_numbered(shared, thread, own, numbering) {
-                    return None;
-                }
-                let start = self.found.len();
-                self.found.extend_from_slice(&self.row);
-                self.found[start] = shared;
-                self.found[start + 1 + thread] = own;
-                if D::NOTICES && shared != self.row[0] {
+                if shared != self.row[0] {
+                    let start = self.noticed.len();
+                    self.noticed.extend_from_slice(&self.row);
+                    self.noticed[start] = shared;
+                    self.noticed[start + 1 + thread] = own;
                     self.notice(start, domain, numbering)?;
                 }
             }
@@ -232,18 +258,15 @@ impl Remembered {
         domain: &mut D,
         numbering: &impl Numbering,
     ) -> Option<()> {
-        let shared = self.found[start];
+        let shared = self.noticed[start];
         self.looked_up += self.threads.len();
         for thread in 0..self.threads.len() {
-            let own = self.found[start + 1 + thread];
+            let own = self.noticed[start + 1 + thread];
             let noticed = match self.threads[thread].noticed.get(&(own, shared)) {
                 Some(known) => *known,
                 None => self.learn_notice(start, thread, domain, numbering)?,
             };
-            if !self.parts.are_numbered(shared, thread, noticed, numbering) {
-                return None;
-            }
-            self.found[start + 1 + thread] = noticed;
+            self.noticed[start + 1 + thread] = noticed;
         }
         Some(())
     }
@@ -258,7 +281,7 @@ impl Remembered {
     ) -> Option<u32> {
         self.new += 1;
         let (mut state, mut next) = std::mem::take(&mut self.spare);
-        let row = &self.found[start..start + self.row.len()];
+        let row = &self.noticed[start..start + self.row.len()];
         let (shared, own) = (row[0], row[1 + thread]);
         self.parts.state(row).unpack(&mut state);
         next.clone_from(&state);

@@ -3,12 +3,15 @@
 //! States lie one after the other in an arena of chunks ([`crate::records`]), each with a link (usually the state
 //! it was reached from). A state is named by the position of its record, so a [`PositionTable`] finds it with 32 bits per state, and
 //! walking the arena visits states in the order they came: a breadth-first queue for free, and all it
-//! takes to make a larger table.
+//! takes to make a larger table. A set that was put together from shards ([`StateSet::of_shards`]) keeps their tables: nothing is
+//! added again, and who looks for states of one shard after those of another has to do with little memory at a time.
 
 use crate::records::{
-    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_number, record_place, record_size,
+    CHUNK, CHUNK_BITS, UNIT, is_record_of, push_record, read_record, record_length, record_number,
+    record_place, record_size,
 };
 use crate::table::PositionTable;
+use crate::{SHARDS, shard_of, shard_of_hash};
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
@@ -62,7 +65,18 @@ pub struct StateSet {
     /// How much room they have together.
     room: usize,
     last: Option<StateRef>,
+    /// Of all states, unless every shard has one.
     table: PositionTable,
+    /// Those.
+    shards: Option<Box<[ShardTable; SHARDS]>>,
+}
+
+/// Where the states of a shard lie.
+#[derive(Default)]
+struct ShardTable {
+    table: PositionTable,
+    /// Positions are counted from here.
+    base: u32,
 }
 
 impl StateSet {
@@ -73,24 +87,43 @@ impl StateSet {
 
     /// How many states there are.
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.tables().map(PositionTable::len).sum()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.table.len() == 0
+        self.last.is_none()
     }
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        self.room + self.table.bytes()
+        self.room + self.table_bytes()
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &PositionTable> {
+        let shards = self.shards.iter().flat_map(|shards| shards.iter());
+        std::iter::once(&self.table).chain(shards.map(|shard| &shard.table))
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.tables().map(PositionTable::bytes).sum()
+    }
+
+    /// Whether another state can be added without a larger table.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        !self.table.is_full() && self.shards.is_none()
     }
 
     /// Bytes that the set will take at once besides those it has if so many states are added; the
     /// states themselves come little by little.
     pub fn growth(&self, more: usize) -> usize {
-        let size = self.table.size_for(more) * size_of::<u32>();
-        size - self.table.bytes()
+        let size = match self.shards.is_none() {
+            true => self.table.size_for(more),
+            // There will be one table again.
+            false => PositionTable::default().size_for(self.len() + more),
+        };
+        (size * size_of::<u32>()).saturating_sub(self.table_bytes())
     }
 
     /// Adds a state with a link to another; says where it is and whether it is new.
@@ -105,10 +138,27 @@ impl StateSet {
         self.look_by_hash(state_hash(state))
     }
 
-    /// The same for a state that has this [`state_hash`]; its upper half will do.
+    /// The same for a state that has this [`state_hash`]; its upper half and what tells the shard will do.
     #[inline]
     pub fn look_by_hash(&self, hash: u64) -> Lookup {
-        Lookup { hash, first: self.table.first(hash) }
+        let (table, base) = self.table_for(hash);
+        Lookup { hash, first: table.first(hash).map(|at| base + at) }
+    }
+
+    /// The table for states with this hash, and where its positions are counted from.
+    #[inline]
+    fn table_for(&self, hash: u64) -> (&PositionTable, u32) {
+        self.shards.as_ref().map_or((&self.table, 0), |shards| {
+            let ShardTable { table, base } = &shards[shard_of_hash(hash)];
+            (table, *base)
+        })
+    }
+
+    /// Reads what a search for a state with this hash will look at first. That is little to do, so with several states before going
+    /// on with any, many wait for memory together.
+    #[inline]
+    pub fn touch_table(&self, hash: u64) -> u32 {
+        self.table_for(hash).0.touch(hash)
     }
 
     /// Reads a byte of the state that a lookup may have found. Doing that with several before going on with any makes
@@ -119,6 +169,12 @@ impl StateSet {
             let (chunk, start) = record_place(at);
             self.chunks[chunk][start + 4]
         })
+    }
+
+    /// Whether the state that a lookup came across first is the one: most states that are known are found so.
+    #[inline]
+    pub fn is_first(&self, lookup: &Lookup, state: &[u8]) -> bool {
+        lookup.first.is_some_and(|at| is_at(&self.chunks, at, state))
     }
 
     /// As [`StateSet::insert`], going on where [`StateSet::look`] began with the same state.
@@ -132,20 +188,23 @@ impl StateSet {
             return Ok((at, false));
         }
         let at = self.append(state, link)?;
-        if self.table.is_full() {
+        if self.has_room() {
+            self.table.insert(lookup.hash, at.0);
+        } else {
             // With the state that was added just now.
             self.make_table(1);
-        } else {
-            self.table.insert(lookup.hash, at.0);
         }
         Ok((at, true))
     }
 
     /// Makes a table of all states, with room for the new ones among them.
     fn make_table(&mut self, new: usize) {
-        let size = self.table.size_for(new);
+        let size = match self.shards.is_none() {
+            true => self.table.size_for(new),
+            false => PositionTable::default().size_for(self.len() + new),
+        };
         // The old one goes first: there is never room for both.
-        self.table = PositionTable::default();
+        (self.table, self.shards) = (PositionTable::default(), None);
         let mut table = PositionTable::sized(size, self.last.map_or(0, |last| last.0));
         for (number, chunk) in self.chunks.iter().enumerate() {
             let mut start = 0;
@@ -177,7 +236,11 @@ impl StateSet {
     #[inline]
     fn find_at(&self, Lookup { hash, first }: Lookup, state: &[u8]) -> Option<StateRef> {
         let is_state = |at: &u32| is_at(&self.chunks, *at, state);
-        first.filter(is_state).or_else(|| self.table.find(hash, |at| is_state(&at))).map(StateRef)
+        let find = || {
+            let (table, base) = self.table_for(hash);
+            table.find(hash, |at| is_state(&(base + at))).map(|at| base + at)
+        };
+        first.filter(is_state).or_else(find).map(StateRef)
     }
 
     /// The bytes of a state.
@@ -207,7 +270,7 @@ impl StateSet {
             return None;
         }
         let (chunk, start) = record_place(at.0);
-        let end = start + record_size(self.get(at).len());
+        let end = start + record_size(record_length(&self.chunks[chunk][start..]));
         // A record that did not fit starts the next chunk.
         let ends = end == self.chunks[chunk].len();
         Some(StateRef(if ends { record_number(chunk + 1, 0) } else { record_number(chunk, end) }))
@@ -223,21 +286,25 @@ impl StateSet {
         std::iter::successors(self.first(), |at| self.next(*at))
     }
 
-    /// The states of several sets that have none in common, one set behind the other. Links mean nothing afterwards.
-    pub fn joined(sets: impl IntoIterator<Item = StateSet>) -> Result<StateSet, Full> {
-        let (mut all, mut count) = (StateSet::new(), 0);
+    /// The states of several sets, each of which has those of another shard ([`shard_of`]), one set behind the other. Links mean
+    /// nothing afterwards, and a state that was not in the set of its shard is not found.
+    pub fn of_shards(sets: impl IntoIterator<Item = StateSet>) -> Result<StateSet, Full> {
+        let mut all = StateSet::new();
+        let mut shards: [ShardTable; SHARDS] = std::array::from_fn(|_| ShardTable::default());
         for set in sets {
-            let Some(last) = set.last else { continue };
+            let (Some(first), Some(last)) = (set.first(), set.last) else { continue };
             let before = all.chunks.len();
             if (before + set.chunks.len()) as u64 > MOST_CHUNKS {
                 return Err(Full);
             }
-            count += set.len();
+            let base = record_number(before, 0);
+            let shard = shard_of(set.get(first));
+            all.last = Some(StateRef(last.0 + base));
             all.room += set.room;
             all.chunks.extend(set.chunks);
-            all.last = Some(StateRef(last.0 + record_number(before, 0)));
+            shards[shard] = ShardTable { table: set.table, base };
         }
-        all.make_table(count);
+        all.shards = Some(Box::new(shards));
         Ok(all)
     }
 
@@ -321,19 +388,27 @@ mod tests {
     }
 
     #[test]
-    fn joins_sets_in_order() {
+    fn sets_of_shards_are_one_set() {
         let state = |n: usize| vec![n as u8; 1 + n % 200];
-        let sets = [0..0, 0..7, 7..7, 7..200, 200..255].map(|numbers| {
-            let mut set = StateSet::new();
-            numbers.for_each(|n| assert!(set.insert(&state(n), None).expect("room").1));
-            set
-        });
-        let mut all = StateSet::joined(sets).expect("room");
-        assert_eq!(all.len(), 255);
-        assert!(all.iter().eq((0..255).map(state)));
-        assert!((0..255).all(|n| all.contains(&state(n))) && !all.contains(&state(255)));
-        let (at, new) = all.insert(&state(255), all.last()).expect("room");
-        assert!(new && all.last() == Some(at) && all.get(at) == state(255));
+        for shards in [0..SHARDS, 7..9, 3..3] {
+            let of_shard = |shard: usize| (0..255).map(state).filter(move |state| shard_of(state) == shard);
+            let set = |shard: usize| {
+                let mut set = StateSet::new();
+                of_shard(shard).for_each(|state| assert!(set.insert(&state, None).expect("room").1));
+                set
+            };
+            let mut all = StateSet::of_shards(shards.clone().map(set)).expect("room");
+            let states: Vec<Vec<u8>> = shards.clone().flat_map(of_shard).collect();
+            assert!(all.len() == states.len() && all.is_empty() == states.is_empty());
+            assert!(all.iter().eq(&states));
+            let has = |n: usize| all.contains(&state(n)) == shards.contains(&shard_of(&state(n)));
+            assert!((0..255).all(has) && !all.contains(&state(255)));
+            let growth = all.growth(1);
+            let (at, new) = all.insert(&state(255), all.last()).expect("room");
+            assert!(new && all.last() == Some(at) && all.get(at) == state(255));
+            assert!(all.len() == states.len() + 1 && states.iter().all(|state| all.contains(state)));
+            assert!(all.table_bytes() <= 8 * states.len() + 64 + growth);
+        }
     }
 
     #[test]

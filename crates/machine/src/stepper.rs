@@ -403,12 +403,6 @@ impl<'m, M: Machine> Stepper<'m, M> {
         (self.base(thread, state), self.info(thread, state).slots.len())
     }
 
-    /// How many values a thread has in a control of this number, if there is one.
-    #[inline]
-    pub(crate) fn slot_count(&self, thread: usize, local: u32) -> Option<usize> {
-        self.local_info(thread, local).map(|info| info.slots.len())
-    }
-
     /// What is known of a thread's control of this number, if there is one.
     #[inline]
     pub(crate) fn local_info(&self, thread: usize, local: u32) -> Option<&LocalInfo> {

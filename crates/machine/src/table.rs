@@ -1,22 +1,28 @@
 //! A hash table of positions: which states lie where.
 //!
-//! Open addressing with linear probing. An entry is 32 bits: a position plus one, and above it as many bits of the
-//! hash as there is room for, its *tag*. So looking a state up touches one line of the table and then, but for rare
-//! coincidences, only the state itself; the larger the set, the shorter the tags. The place to start looking is
-//! given by the upper bits of the hash, tags are lower ones. Entries do not tell their hash, so a table
+//! Entries lie in *rows* of 16, a line of the cache each; the upper bits of a hash say in which row to look, and from a row that is
+//! full one goes on to the next. An entry is 32 bits: a position plus one, and above it as many bits of the
+//! hash as there is room for, its *tag*. All entries of a row are compared with the tag at once, without a branch. So looking a state up
+//! touches one line of the table and then, but for rare coincidences, only the state itself; the larger the set, the shorter
+//! the tags. Entries do not tell their hash, so a table
 //! does not grow by itself: whoever has the states makes a larger one and adds them again.
 
 /// Marks a free entry. Positions are kept plus one, so no other entry is that.
 const FREE: u32 = 0;
 
-/// The size of the first table.
-const SMALLEST: usize = 16;
+/// How many entries a row has; those that are taken come first.
+const ROW: usize = 16;
+
+/// Entries that are looked at together.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct TableRow([u32; ROW]);
 
 /// Positions by hash.
 #[derive(Default)]
 pub(crate) struct PositionTable {
-    /// At most three quarters of them are taken.
-    entries: Vec<u32>,
+    /// At most three quarters of their entries are taken.
+    rows: Box<[TableRow]>,
     taken: usize,
     /// How many bits of an entry are the position.
     bits: u32,
@@ -26,7 +32,7 @@ impl PositionTable {
     /// An empty table of this size for positions up to one, or somewhat more.
     pub(crate) fn sized(size: usize, last: u32) -> PositionTable {
         let bits = (u32::BITS - last.leading_zeros() + 1).min(u32::BITS);
-        PositionTable { entries: vec![FREE; size], taken: 0, bits }
+        PositionTable { rows: vec![TableRow([FREE; ROW]); size.div_ceil(ROW)].into(), taken: 0, bits }
     }
 
     /// How many positions there are.
@@ -34,17 +40,22 @@ impl PositionTable {
         self.taken
     }
 
+    /// How many entries there are.
+    fn size(&self) -> usize {
+        self.rows.len() * ROW
+    }
+
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.len() * size_of::<u32>()
+        self.rows.len() * size_of::<TableRow>()
     }
 
     /// The size that a table must have to take so many more positions.
     pub(crate) fn size_for(&self, more: usize) -> usize {
-        let mut size = self.entries.len();
+        let mut size = self.size();
         while self.taken + more > size / 4 * 3 {
             // Half as much again: the emptiest table is half full.
-            size = (size + size / 8 * 4).max(SMALLEST);
+            size = (size + size / 2).next_multiple_of(ROW).max(ROW);
         }
         size
     }
@@ -52,14 +63,23 @@ impl PositionTable {
     /// Whether there is no room for another position.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.taken >= self.entries.len() / 4 * 3
+        self.taken >= self.size() / 4 * 3
+    }
+
+    /// Reads an entry of the row that is looked at first for this hash.
+    #[inline]
+    pub(crate) fn touch(&self, hash: u64) -> u32 {
+        self.rows.get(self.start(hash)).map_or(0, |row| row.0[0])
     }
 
     /// The position that is looked at first for this hash, if it may be the right one.
     #[inline]
     pub(crate) fn first(&self, hash: u64) -> Option<u32> {
-        let entry = *self.entries.get(self.start(hash))?;
-        self.may_be(entry, hash).then(|| self.position(entry))
+        let row = self.rows.get(self.start(hash))?;
+        let alike = self.alike(row, hash);
+        // (Beyond the last entry nothing is alike.)
+        let entry = *row.0.get(alike.trailing_zeros() as usize)?;
+        self.position(entry)
     }
 
     /// The position with this hash that is the right one.
@@ -67,12 +87,17 @@ impl PositionTable {
     pub(crate) fn find(&self, hash: u64, mut is_right: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = self.start(hash);
         loop {
-            let entry = *self.entries.get(at)?;
-            if entry == FREE {
-                return None;
+            let row = self.rows.get(at)?;
+            let mut alike = self.alike(row, hash);
+            while alike != 0 {
+                let position = self.position(row.0[alike.trailing_zeros() as usize % ROW]);
+                if let Some(right) = position.filter(|at| is_right(*at)) {
+                    return Some(right);
+                }
+                alike &= alike - 1;
             }
-            if self.may_be(entry, hash) && is_right(self.position(entry)) {
-                return Some(self.position(entry));
+            if row.0[ROW - 1] == FREE {
+                return None;
             }
             at = self.behind(at);
         }
@@ -85,10 +110,13 @@ impl PositionTable {
             self.widen(position);
         }
         let mut at = self.start(hash);
-        while self.entries[at] != FREE {
+        while self.rows[at].0[ROW - 1] != FREE {
             at = self.behind(at);
         }
-        self.entries[at] = self.tag(hash) | (position + 1);
+        let entry = self.tag(hash) | (position + 1);
+        let row = &mut self.rows[at].0;
+        let free = row.iter().map(|entry| u32::from(*entry != FREE)).sum::<u32>();
+        row[free as usize % ROW] = entry;
         self.taken += 1;
     }
 
@@ -96,23 +124,30 @@ impl PositionTable {
     fn widen(&mut self, position: u32) {
         let before = self.bits;
         self.bits = PositionTable::sized(0, position).bits;
-        for entry in &mut self.entries {
+        for entry in self.rows.iter_mut().flat_map(|row| &mut row.0) {
             let position = *entry & ((1 << before) - 1);
             let tag = (u64::from(*entry >> before) << self.bits) as u32;
             *entry = tag | position;
         }
     }
 
-    /// Whether an entry has this hash, as far as it knows.
+    /// Which entries of a row have this hash, as far as they know: a bit for each. Free ones may be among them.
     #[inline]
-    fn may_be(&self, entry: u32, hash: u64) -> bool {
-        entry != FREE && u64::from(entry ^ self.tag(hash)) >> self.bits == 0
+    fn alike(&self, row: &TableRow, hash: u64) -> u32 {
+        let (tag, mask) = (self.tag(hash), !self.position_mask());
+        let bit = |(at, entry): (usize, &u32)| u32::from((entry ^ tag) & mask == 0) << at;
+        row.0.iter().enumerate().map(bit).fold(0, |all, bit| all | bit)
     }
 
     /// The position an entry stands for.
     #[inline]
-    fn position(&self, entry: u32) -> u32 {
-        (u64::from(entry) & ((1 << self.bits) - 1)) as u32 - 1
+    fn position(&self, entry: u32) -> Option<u32> {
+        (entry & self.position_mask()).checked_sub(1)
+    }
+
+    #[inline]
+    fn position_mask(&self) -> u32 {
+        ((1u64 << self.bits) - 1) as u32
     }
 
     /// The bits above the position in an entry with this hash.
@@ -121,16 +156,16 @@ impl PositionTable {
         ((hash >> 32) << self.bits) as u32
     }
 
-    /// Where to look first: as far into the table as the hash is into all hashes. (Without entries, anything will do.)
+    /// The row to look at first: as far into the table as the hash is into all hashes. (Without rows, anything will do.)
     #[inline]
     fn start(&self, hash: u64) -> usize {
-        (((hash >> 32) * self.entries.len() as u64) >> 32) as usize
+        (((hash >> 32) * self.rows.len() as u64) >> 32) as usize
     }
 
-    /// Where to look next.
+    /// The row to look at next.
     #[inline]
     fn behind(&self, at: usize) -> usize {
-        if at + 1 < self.entries.len() { at + 1 } else { 0 }
+        if at + 1 < self.rows.len() { at + 1 } else { 0 }
     }
 }
 
@@ -182,16 +217,14 @@ mod tests {
     fn growth_is_foreseen() {
         let mut table = PositionTable::default();
         for number in 0..5_000 {
-            assert_eq!(table.is_full(), table.size_for(1) > table.entries.len(), "at {number}");
+            assert_eq!(table.is_full(), table.size_for(1) > table.size(), "at {number}");
             if table.is_full() {
                 table = self::table(number, 1);
             }
             table.insert(hash(number), number);
         }
-        let room = table.entries.len() / 4 * 3 - table.len();
-        assert!(
-            table.size_for(room) == table.entries.len() && table.size_for(room + 1) > table.entries.len()
-        );
+        let room = table.size() / 4 * 3 - table.len();
+        assert!(table.size_for(room) == table.size() && table.size_for(room + 1) > table.size());
     }
 
     #[test]

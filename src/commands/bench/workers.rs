@@ -6,10 +6,11 @@ use crate::crew;
 use crate::numbers::{grouped, short};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Explicit, LARGE, Reduction, Run, decide};
-use evidence::{Monitor, Task, Verdict};
+use evidence::{Monitor, Task, Verdict, each};
 use machine::model_named;
 use serde_json::Value;
 use std::net::TcpListener;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -33,11 +34,14 @@ const QUESTIONS: &[(CorpusFile, usize, &str)] = &[
 #[derive(Clone, Copy)]
 enum Who {
     Loop,
+    /// So many searches that have nothing to do with each other, at the same time.
+    Loops(usize),
     Threads(usize),
     Processes(usize),
 }
 
-const ALL: &[Who] = &[Who::Loop, Who::Threads(1), Who::Threads(2), Who::Processes(2), Who::Processes(4)];
+const ALL: &[Who] =
+    &[Who::Loop, Who::Loops(2), Who::Threads(1), Who::Threads(2), Who::Processes(2), Who::Processes(4)];
 
 /// What is said of a search.
 struct SharedSearch {
@@ -60,6 +64,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             "answer",
             "states",
             "ms",
+            "CPU ms",
             "states/s",
             "MB per process",
             "bytes/state",
@@ -73,9 +78,11 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             let measured = match who {
                 Who::Processes(count) => by_processes(bencher, (name, text), *n, model, *count)?,
                 Who::Loop => by_threads(bencher, (name, text), *n, model, (1, usize::MAX))?,
+                Who::Loops(loops) => by_loops(bencher, (name, text), *n, model, *loops)?,
                 Who::Threads(threads) => by_threads(bencher, (name, text), *n, model, (*threads, LARGE))?,
             };
-            let time = measured.time.median();
+            // What one of several searches takes if the others count for nothing.
+            let time = measured.time.median() / who.searches() as f64;
             let alone = *alone.get_or_insert(time);
             let SharedSearch { word, states, megabytes, bytes } = measured.answer;
             table.rows.push(vec![
@@ -86,6 +93,8 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
                 word.as_str().into(),
                 grouped(states).as_str().into(),
                 measured.time,
+                // That of other processes is not told.
+                if let Who::Processes(_) = who { BenchCell::from("–") } else { measured.cpu },
                 short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
                 megabytes.unwrap_or(measured.megabytes).into(),
                 bytes.map(|bytes| BenchCell::from(format!("{bytes:.1}").as_str())).into(),
@@ -95,21 +104,56 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     }
     table.notes.push(
         "Nothing is reduced. Times are with checking the proof; of processes, with starting them and until all have \
-         found each other. Processes are on this machine and have one thread each."
+         found each other. Processes are on this machine and have one thread each. Loops at once are searches that share nothing: \
+         what they are quicker together is the most that this machine's cores and its memory let anybody gain."
             .to_string(),
     );
     Ok(vec![table])
 }
 
 impl Who {
+    /// How many searches that are.
+    fn searches(self) -> usize {
+        if let Who::Loops(loops) = self { loops } else { 1 }
+    }
+
     fn name(self) -> String {
         match self {
             Who::Loop => "one loop".to_string(),
+            Who::Loops(loops) => format!("{loops} loops at once"),
             Who::Threads(1) => "1 thread, in rounds".to_string(),
             Who::Threads(threads) => format!("{threads} threads"),
             Who::Processes(processes) => format!("{processes} processes"),
         }
     }
+}
+
+/// As many searches, each without rounds, at the same time.
+fn by_loops(
+    bencher: &Bencher<'_>,
+    (name, text): CorpusFile,
+    n: usize,
+    model: &str,
+    loops: usize,
+) -> Result<Measured<SharedSearch>, String> {
+    let program = bencher.own(name, text, Some(n))?;
+    let model = model_named(model).ok_or(format!("there is no model {model}"))?;
+    let task = Task::safe(&program, model);
+    let ask = |monitor: &dyn Monitor| {
+        let run = Run { monitor, reduction: Reduction::None, large: usize::MAX, ..Run::default() };
+        let answers = each(loops, loops, |_| ControlFlow::Continue(decide(&task, &Explicit, &run)));
+        let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let found = answers.swap_remove(0);
+        let word = found.checked.verdict().word().to_string();
+        Ok::<_, engine::Bug>(SharedSearch {
+            word,
+            states: found.statistics.states,
+            megabytes: None,
+            bytes: None,
+        })
+    };
+    // Each checks its own proof.
+    bencher.measure_on(1, &program.name, ask).answered()
 }
 
 fn by_threads(

@@ -12,6 +12,7 @@
 
 mod news;
 mod numbers;
+mod own;
 mod shard;
 mod worker;
 
@@ -152,7 +153,7 @@ fn together(
             }
             match sets.is_empty() {
                 true => InRounds::Spilled(controls, files),
-                false => InRounds::Explored(ClosedSet { controls, states: StateSet::joined(sets).ok()? }),
+                false => InRounds::Explored(ClosedSet { controls, states: StateSet::of_shards(sets).ok()? }),
             }
         }
         Finish::Violated(way) => {

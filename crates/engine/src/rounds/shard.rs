@@ -10,7 +10,7 @@
 use super::numbers::{put_number, take_number};
 use crate::search::Search;
 use evidence::{ChunkRead, Monitor, NotSpilled, Spill, SpilledStates};
-use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of};
+use machine::{Full, Lookup, SHARDS, StateRef, StateSet, shard_of, short_word, state_hash};
 use std::hint::black_box;
 use std::io;
 
@@ -18,7 +18,7 @@ use std::io;
 const LINK_BITS: u32 = 26;
 
 /// So many states are looked for at a time: they wait for memory together.
-const TOGETHER: usize = 32;
+pub(super) const TOGETHER: usize = 32;
 
 /// Where a state lies: shard and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +70,7 @@ struct InFile {
 }
 
 impl Shard {
-    /// The next state of the level, its bytes into `packed`.
+    /// The next state of the level. Of one that is not in memory, the bytes go into `packed`.
     pub(super) fn take(&mut self, packed: &mut Vec<u8>) -> io::Result<Option<StateRef>> {
         let taken = match self.first.pop() {
             None if self.last == self.end => None,
@@ -80,11 +80,17 @@ impl Shard {
             }
             first => first,
         };
-        if let Some(at) = taken {
+        if let (Some(at), Some(_)) = (taken, &self.spilled) {
             packed.clear();
             packed.extend_from_slice(self.get(at)?.0);
         }
         Ok(taken)
+    }
+
+    /// The bytes of a state, if it is in memory.
+    #[inline]
+    pub(super) fn in_memory(&self, at: StateRef) -> Option<&[u8]> {
+        self.spilled.is_none().then(|| self.states.get(at))
     }
 
     fn behind_last(&mut self) -> io::Result<Option<StateRef>> {
@@ -118,6 +124,12 @@ impl Shard {
     /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
         self.states.bytes()
+    }
+
+    /// Whether another state can be added without more memory at once.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.states.has_room()
     }
 
     /// Bytes that it will take at once if so many states are added.
@@ -168,22 +180,56 @@ impl Shard {
     /// Adds the states of a letter to this shard.
     pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
         let mut entries = LetterEntries::new(letter);
-        let mut together: Vec<(StatePlace, &[u8], Lookup)> = Vec::with_capacity(TOGETHER);
+        let mut together: Vec<(StatePlace, &[u8], u64)> = Vec::with_capacity(TOGETHER);
+        let mut lookups: Vec<Lookup> = Vec::with_capacity(TOGETHER);
         loop {
             together.clear();
             while together.len() < TOGETHER && !entries.bytes.is_empty() {
                 let (parent, state) = entries.next().ok_or(NotAdded::Garbled)?;
-                together.push((parent, state, self.states.look(state)));
+                together.push((parent, state, state_hash(state)));
             }
             if together.is_empty() {
                 return Ok(());
             }
-            black_box(together.iter().fold(0, |sum, (.., lookup)| sum ^ self.states.touch(lookup)));
-            for (parent, state, lookup) in &together {
-                let link = parent.link().map_err(NotAdded::Full)?;
-                self.states.insert_at(*lookup, state, Some(link)).map_err(NotAdded::Full)?;
+            black_box(together.iter().fold(0, |sum, (.., hash)| sum ^ self.states.touch_table(*hash)));
+            lookups.clear();
+            lookups.extend(together.iter().map(|(.., hash)| self.states.look_by_hash(*hash)));
+            black_box(lookups.iter().fold(0, |sum, lookup| sum ^ self.states.touch(lookup)));
+            for ((parent, state, _), lookup) in together.iter().zip(&lookups) {
+                if !self.states.is_first(lookup, state) {
+                    self.insert(*lookup, state, *parent).map_err(NotAdded::Full)?;
+                }
             }
         }
+    }
+
+    /// Reads what a search for a state with this hash will look at first, so that several wait for memory together.
+    #[inline]
+    pub(super) fn touch_table(&self, hash: u64) -> u32 {
+        self.states.touch_table(hash)
+    }
+
+    /// Begins to look for a state that has this hash.
+    #[inline]
+    pub(super) fn look(&self, hash: u64) -> Lookup {
+        self.states.look_by_hash(hash)
+    }
+
+    /// Reads a byte of what a lookup may have found, so that several wait for memory together.
+    #[inline]
+    pub(super) fn touch(&self, lookup: &Lookup) -> u8 {
+        self.states.touch(lookup)
+    }
+
+    /// Whether a lookup has found the state already.
+    #[inline]
+    pub(super) fn is_first(&self, lookup: &Lookup, state: &[u8]) -> bool {
+        self.states.is_first(lookup, state)
+    }
+
+    /// Adds a state of this shard.
+    pub(super) fn insert(&mut self, lookup: Lookup, state: &[u8], parent: StatePlace) -> Result<(), Full> {
+        self.states.insert_at(lookup, state, Some(parent.link()?)).map(|_| ())
     }
 
     /// A state and the place it was reached from.
@@ -272,12 +318,17 @@ impl Letter {
         };
         self.from = Some(parent);
         let further = parent.number - before + 1;
-        if further < 0x80 && state.len() < 0x80 {
-            self.bytes.extend_from_slice(&[further as u8, state.len() as u8]);
-        } else {
-            put_number(&mut self.bytes, u64::from(further));
-            put_number(&mut self.bytes, state.len() as u64);
+        if further < 0x80 && state.len() <= 16 {
+            // The usual case: as many bytes are written each time, and what is too much is taken back.
+            let mut entry = [0; 18];
+            entry[..2].copy_from_slice(&[further as u8, state.len() as u8]);
+            entry[2..].copy_from_slice(&short_word(state).to_le_bytes());
+            self.bytes.extend_from_slice(&entry);
+            self.bytes.truncate(self.bytes.len() + state.len() - 16);
+            return;
         }
+        put_number(&mut self.bytes, u64::from(further));
+        put_number(&mut self.bytes, state.len() as u64);
         self.bytes.extend_from_slice(state);
     }
 }
@@ -327,9 +378,17 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
         let known = places.binary_search_by_key(&at, |(at, _)| *at).ok();
         known.map(|known| places[known].1)
     };
+    // States that follow each other were reached from states that do, if nothing was postponed.
+    let mut near = 0;
     for at in found.states.refs() {
         let state = found.states.get(at);
-        let parent = found.states.link(at).and_then(|parent| place_of(&places, parent));
+        let parent = found.states.link(at).and_then(|parent| {
+            near += places[near..].iter().take_while(|(at, _)| *at < parent).count();
+            match places.get(near) {
+                Some((at, place)) if *at == parent => Some(*place),
+                _ => place_of(&places, parent),
+            }
+        });
         let link = parent.map(StatePlace::link).transpose()?;
         let shard = shard_of(state);
         let (new, _) = shards[shard].states.insert(state, link)?;
@@ -354,7 +413,6 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::state_hash;
 
     #[test]
     fn letters_read_back() {

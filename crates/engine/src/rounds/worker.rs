@@ -4,10 +4,15 @@
 //! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. If states may
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
+//!
+//! Who works alone, in memory, posts nothing to himself: states are added as they are found ([`super::own`]). They come to their shards in the
+//! same order as by letter, and what is added during a round is not expanded before the next level. States of a round that finds a violation do
+//! not count, so they are counted before it.
 
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
-use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
+use super::own::OwnFound;
+use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace, TOGETHER};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
 use machine::{
     Buffered, DataDomain, Doubt, Remembered, SHARDS, State, StateRef, TakenUp, shard_of_hash, shards_of,
@@ -74,6 +79,8 @@ pub(super) struct RoundsWorker<'a, D> {
     own: Range<usize>,
     shards: Vec<Shard>,
     letters: Vec<Letter>,
+    /// What was found and is not added yet, of who works alone.
+    found: Option<OwnFound>,
     /// Successors with controls that have no number yet, and where they were reached from.
     late: Vec<(StatePlace, State)>,
     /// Why not everything was seen, and a state where that shows.
@@ -103,7 +110,7 @@ struct Unreported {
 struct Spare {
     state: State,
     next: State,
-    /// The bytes of the state.
+    /// The bytes of the state, if it is not in memory or was unpacked.
     taken: Vec<u8>,
     packed: Vec<u8>,
 }
@@ -119,6 +126,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             own,
             shards: start.shards,
             letters: (0..SHARDS).map(Letter::to).collect(),
+            found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
             late: Vec::new(),
             doubts: BTreeMap::new(),
             bound: start.bound,
@@ -169,6 +177,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             let (all, told) = read_news(&mail)?;
             let stepper = self.domain.stepper_mut();
             self.numbers.agree(told.iter().copied(), stepper).ok_or_else(garbled)?;
+            self.remembered.renumber(&self.numbers);
             self.states = (all.states.saturating_sub(news.states), news.states);
             if let Some(stop) = all.stop {
                 return Ok(Finish::Stopped(stop));
@@ -251,6 +260,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     /// Expands some states of the level.
     fn expand(&mut self, mut news: RoundNews) -> Result<RoundNews, Lost> {
+        news.states = self.shards.iter().map(Shard::len).sum();
         for at in 0..self.shards.len() {
             for _ in 0..SLICE {
                 if news.stop.is_some() || news.goal.is_some() {
@@ -267,36 +277,62 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             }
             self.shards[at].forget_chunk();
         }
+        self.add_found(1, &mut news);
         news.more = self.shards.iter().any(Shard::has_more);
         news.heavy = self.shards.iter().map(|shard| shard.heavy.len()).sum();
-        news.states = self.shards.iter().map(Shard::len).sum();
         news.late = self.late.len();
         Ok(news)
     }
 
     fn visit(&mut self, at: usize, state: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
         let place = StatePlace { shard: self.own.start + at, number: state.number() };
-        let taken_up =
-            self.remembered.take_up(&mut self.domain, &self.numbers, &self.spare.taken, self.bound);
+        let packed = self.shards[at].in_memory(state).unwrap_or(&self.spare.taken);
+        let taken_up = self.remembered.take_up(&mut self.domain, &self.numbers, packed, self.bound);
         match taken_up {
             TakenUp::Heavy if !self.remembered.state().may_violate() => self.shards[at].heavy.push(state),
             TakenUp::Listed if !self.remembered.state().may_violate() => self.post_remembered(place),
             _ => self.visit_unpacked(at, state, place, news)?,
         }
+        self.add_found(TOGETHER, news);
         if self.report.expanded.is_multiple_of(PATIENCE) && self.report.expanded > self.report.reported {
             self.ask(0, news);
         }
         Ok(())
     }
 
+    /// Adds what was found to the own shards, once there is so much.
+    #[inline]
+    fn add_found(&mut self, least: usize, news: &mut RoundNews) {
+        let Some(found) = self.found.as_ref().filter(|found| found.len() >= least) else { return };
+        let coming = found.growth(&self.shards);
+        if coming > 0 {
+            self.ask(coming, news);
+        }
+        // As for letters: a round in which something is wrong is the last one.
+        if let Some(found) = &mut self.found
+            && news.stop.is_none()
+        {
+            news.full |= found.add_to(&mut self.shards).is_err();
+        }
+    }
+
     /// Posts the successors of a state that was taken up.
     fn post_remembered(&mut self, place: StatePlace) {
-        let packed = &mut self.spare.packed;
-        for successor in self.remembered.successors() {
-            let end = successor.pack_behind(0, packed);
-            let hash = state_hash(&packed[..end]);
-            self.letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
-        }
+        let (packed, letters) = (&mut self.spare.packed, &mut self.letters);
+        let late = &mut self.late;
+        self.remembered.each_successor(|successor| match &mut self.found {
+            _ if !successor.is_numbered() => {
+                let mut state = State::default();
+                successor.unpack(&mut state);
+                late.push((place, state));
+            }
+            Some(found) => found.push(place, |start, bytes| successor.pack_behind(start, bytes)),
+            None => {
+                let end = successor.pack_behind(0, packed);
+                let hash = state_hash(&packed[..end]);
+                letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
+            }
+        });
         self.report.expanded += 1;
     }
 
@@ -308,6 +344,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         news: &mut RoundNews,
     ) -> Result<(), Lost> {
         let Spare { state, next, taken, packed } = &mut self.spare;
+        if let Some(bytes) = self.shards[at].in_memory(state_ref) {
+            taken.clear();
+            taken.extend_from_slice(bytes);
+        }
         if !self.numbers.unpack(taken, state) {
             return Err(garbled());
         }
@@ -325,6 +365,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         } else {
             self.domain.prepare(state);
             let (numbers, letters, late) = (&mut self.numbers, &mut self.letters, &mut self.late);
+            let own = &mut self.found;
             self.domain.successors(
                 state,
                 next,
@@ -332,10 +373,13 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 |_, _, next| {
                     packed.clear();
                     match numbers.pack(next, packed) {
-                        true => {
-                            let hash = state_hash(packed);
-                            letters[shard_of_hash(hash)].add(place, packed, hash);
-                        }
+                        true => match own {
+                            Some(own) => own.push_packed(place, packed),
+                            None => {
+                                let hash = state_hash(packed);
+                                letters[shard_of_hash(hash)].add(place, packed, hash);
+                            }
+                        },
                         false => late.push((place, next.clone())),
                     }
                 },

@@ -11,12 +11,16 @@
 use super::reduced::{explored, names_of, write_rules};
 use super::{Proof, SharedProof};
 use crate::certificate::{CLOSED_SET, REDUCED_SET};
+use crate::check::missing;
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
 use crate::known::KnownFacts;
 use crate::numbers::counted;
-use crate::obligations::{Looking, Obligations};
+use crate::obligations::{Looking, NeededStates, Obligations};
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
-use machine::{Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shards_of};
+use machine::{
+    Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shard_of_hash, shards_of,
+    state_hash,
+};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -90,31 +94,37 @@ impl OnDomain for CheckPart<'_> {
         let mut own = initial.iter().filter(|state| here.contains(&owner[shard_of(state)]));
         let mut rejected = (!own.all(|state| states.contains(state))).then_some(Rejected::InitialMissing);
         let (mut at, mut left) = piece(proof, rounds.index() - here.start, here.len());
-        let mut seen = 0;
+        let (mut seen, mut needed) = (0, NeededStates::new());
         loop {
-            let mut letters = vec![Vec::new(); workers];
+            let mut letters: Vec<StateLetter> = (0..workers).map(|_| StateLetter::new()).collect();
+            let (first, before) = (at, seen);
             for _ in 0..STATES_PER_ROUND.min(left) {
                 let (Some(state), None) = (at, &rejected) else { break };
                 if seen % 4096 == 0 {
                     let progress = Progress { phase: "checking", states: seen, ..Progress::default() };
                     rejected = monitor.observe(&progress).err().map(Rejected::Stopped);
                 }
-                let mut missing = false;
                 let visited = obligations.visit(seen, states.get(state), &mut |next| {
-                    let owner = owner[shard_of(next)];
+                    let hash = state_hash(next);
+                    let owner = owner[shard_of_hash(hash)];
                     match here.contains(&owner) {
-                        true => missing |= !states.contains(next),
-                        false => put_state(&mut letters[owner], next),
+                        true => needed.add_hashed(next, hash),
+                        false => letters[owner].put(next, hash),
                     }
                 });
-                let missing = missing.then_some(Rejected::SuccessorMissing(seen));
-                rejected = rejected.or(visited.err()).or(missing);
+                rejected = rejected.or(visited.err());
                 (at, left, seen) = (states.next(state), left - 1, seen + 1);
             }
-            let idle = left == 0 && letters.iter().all(Vec::is_empty);
+            if !needed.all_in(states) {
+                let is_here = |next: &[u8]| here.contains(&owner[shard_of(next)]);
+                let some = std::iter::successors(first, |at| states.next(*at)).take(seen - before);
+                rejected = rejected.or(Some(missing(&mut obligations, states, before, some, &is_here)));
+            }
+            let idle = left == 0 && letters.iter().all(|letter| letter.bytes.is_empty());
             let news = PartNews { idle, rejected: rejected.is_some() };
             let mail = rounds.exchange(news.with(letters)).map_err(lost)?;
-            let (all, missing) = read(&mail, |state| states.contains(state));
+            let (all, garbled) = read(&mail, &mut needed);
+            let missing = !needed.all_in(states) || garbled;
             match (all, rejected.take()) {
                 (_, Some(why)) => return Err(why),
                 (PartNews { rejected: true, .. }, None) => return Err(Rejected::Part),
@@ -142,33 +152,62 @@ struct PartNews {
 
 impl PartNews {
     /// A letter to everybody: the news, and the states that must be there.
-    fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
+    fn with(self, letters: Vec<StateLetter>) -> Vec<(usize, Vec<u8>)> {
         let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
-        let letter = |states: Vec<u8>| std::iter::once(head).chain(states).collect();
+        let letter = |letter: StateLetter| std::iter::once(head).chain(letter.bytes).collect();
         letters.into_iter().map(letter).enumerate().collect()
     }
 }
 
-fn put_state(letter: &mut Vec<u8>, state: &[u8]) {
-    letter.extend((state.len() as u32).to_le_bytes());
-    letter.extend_from_slice(state);
+/// States that another process must have, each behind its length.
+struct StateLetter {
+    bytes: Vec<u8>,
+    /// By hash, one more than where a state begins that was written: most that are reached several ways are so in
+    /// the same round.
+    recent: Vec<u32>,
 }
 
-/// What all say together, and whether a state that others need is missing.
-fn read(mail: &[Received], has: impl Fn(&[u8]) -> bool) -> (PartNews, bool) {
-    let (mut all, mut missing) = (PartNews { idle: true, rejected: false }, false);
+/// How many states a letter remembers.
+const REMEMBERED: usize = 1 << 14;
+
+impl StateLetter {
+    fn new() -> StateLetter {
+        StateLetter { bytes: Vec::new(), recent: Vec::new() }
+    }
+
+    /// Writes a state, unless it is remembered.
+    fn put(&mut self, state: &[u8], hash: u64) {
+        self.recent.resize(REMEMBERED, 0);
+        let recent = &mut self.recent[(hash >> 32) as usize % REMEMBERED];
+        let (start, length) = (self.bytes.len(), (state.len() as u32).to_le_bytes());
+        let written = (*recent as usize).checked_sub(1).and_then(|at| self.bytes[at..].strip_prefix(&length));
+        if written.is_some_and(|rest| rest.starts_with(state)) {
+            return;
+        }
+        self.bytes.extend(length);
+        self.bytes.extend_from_slice(state);
+        *recent = u32::try_from(start + 1).unwrap_or(0);
+    }
+}
+
+/// What all say together, and whether something makes no sense; the states that others need are needed.
+fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
+    let (mut all, mut garbled) = (PartNews { idle: true, rejected: false }, false);
     for (_, letter) in mail {
         let Some((head, mut states)) = letter.split_first() else { continue };
         all.idle &= head & 1 > 0;
         all.rejected |= head & 2 > 0;
         while let Some((length, rest)) = states.split_first_chunk::<4>() {
             let state = rest.split_at_checked(u32::from_le_bytes(*length) as usize);
-            missing |= state.is_none_or(|(state, _)| !has(state));
-            states = state.map_or(&[], |(_, rest)| rest);
+            // No state is empty, nor is there one that is cut off.
+            let (state, rest) = state.unwrap_or_default();
+            garbled |= state.is_empty();
+            needed.add_hashed(state, state_hash(state));
+            states = rest;
         }
-        missing |= !states.is_empty();
+        garbled |= !states.is_empty();
     }
-    (all, missing)
+    (all, garbled)
 }
 
 impl Proof for SharedProof {
