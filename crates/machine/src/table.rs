@@ -16,13 +16,13 @@ const ROW: usize = 16;
 /// Entries that are looked at together.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct TableRow([u32; ROW]);
+struct PositionRow([u32; ROW]);
 
 /// Positions by hash.
 #[derive(Default)]
 pub(crate) struct PositionTable {
     /// At most three quarters of their entries are taken.
-    rows: Box<[TableRow]>,
+    rows: Box<[PositionRow]>,
     taken: usize,
     /// How many bits of an entry are the position.
     bits: u32,
@@ -32,7 +32,7 @@ impl PositionTable {
     /// An empty table of this size for positions up to one, or somewhat more.
     pub(crate) fn sized(size: usize, last: u32) -> PositionTable {
         let bits = (u32::BITS - last.leading_zeros() + 1).min(u32::BITS);
-        PositionTable { rows: vec![TableRow([FREE; ROW]); size.div_ceil(ROW)].into(), taken: 0, bits }
+        PositionTable { rows: vec![PositionRow([FREE; ROW]); size.div_ceil(ROW)].into(), taken: 0, bits }
     }
 
     /// How many positions there are.
@@ -47,7 +47,7 @@ impl PositionTable {
 
     /// Bytes of memory held.
     pub(crate) fn bytes(&self) -> usize {
-        self.rows.len() * size_of::<TableRow>()
+        self.rows.len() * size_of::<PositionRow>()
     }
 
     /// The size that a table must have to take so many more positions.
@@ -133,7 +133,7 @@ impl PositionTable {
 
     /// Which entries of a row have this hash, as far as they know: a bit for each. Free ones may be among them.
     #[inline]
-    fn alike(&self, row: &TableRow, hash: u64) -> u32 {
+    fn alike(&self, row: &PositionRow, hash: u64) -> u32 {
         let (tag, mask) = (self.tag(hash), !self.position_mask());
         let bit = |(at, entry): (usize, &u32)| u32::from((entry ^ tag) & mask == 0) << at;
         row.0.iter().enumerate().map(bit).fold(0, |all, bit| all | bit)
