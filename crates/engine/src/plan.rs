@@ -31,7 +31,7 @@ const CANDIDATES: &[Candidate] = &[
     Candidate { engine: &Explicit, fits: exploration, weights: [8, 8, 7, 5, 4, 9, 10], head_start: None },
     Candidate { engine: &Lazy, fits: robustness, weights: [4, 4, 2, 3, 3, 5, 3], head_start: None },
     Candidate { engine: &Cegar, fits: predicates, weights: [2, 3, 2, 10, 10, 7, 2], head_start: None },
-    Candidate { engine: &GapProofs, fits: order_and_gaps, weights: [0, 0, 0, 8, 5, 7, 2], head_start: None },
+    Candidate { engine: &GapProofs, fits: order_and_gaps, weights: [0, 0, 0, 10, 5, 7, 2], head_start: None },
     Candidate { engine: &Complete, fits: backwards, weights: [0, 2, 1, 0, 0, 0, 0], head_start: None },
     Candidate { engine: &Extrapolate, fits: from_sc, weights: [3, 3, 6, 2, 2, 2, 8], head_start: None },
     Candidate { engine: &BoundedContexts, fits: few_contexts, weights: [1; KINDS], head_start: Some(2) },
