@@ -323,7 +323,7 @@ impl<G> Walk<G> {
     fn add_found<T: TransitionSystem>(&mut self, system: &T, limits: &Limits<'_>) -> Result<(), Ended<G>> {
         self.looked_at += self.found.ends.len();
         let coming = self.coming();
-        if coming > 0 || self.looked_at > LARGE_BATCHES || self.has_too_many(limits) {
+        if coming > 0 || self.looked_at > LARGE_BATCHES {
             self.report(limits, system, coming).map_err(Ended::Stopped)?;
         }
         let stopped = self.insert_found();
@@ -387,17 +387,13 @@ impl<G> Walk<G> {
         self.states.growth(found) + self.stack.growth(stacked)
     }
 
-    fn has_too_many(&self, limits: &Limits<'_>) -> bool {
-        limits.states.is_some_and(|most| self.states.len() > most)
-    }
-
     fn report<T: TransitionSystem>(
         &mut self,
         limits: &Limits<'_>,
         system: &T,
         coming: usize,
     ) -> Result<(), Stop> {
-        if self.has_too_many(limits) {
+        if limits.states.is_some_and(|most| self.states.len() > most) {
             return Err(Stop::States);
         }
         limits.monitor.observe(&Progress { coming, ..self.progress(system) })
