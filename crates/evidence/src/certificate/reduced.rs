@@ -128,7 +128,11 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
     let acting = match rules.acting {
         Acting::Everybody => "",
-        Acting::InReach => " until nothing can go wrong any more, as the program is written",
+        Acting::InReach => {
+            return format!(
+                "{states} explored{settled}, beyond which nothing can go wrong as the program is written"
+            );
+        }
         Acting::ByText => ", by the steps of a few agents where they are enough",
         Acting::ByValues => ", by the steps of a few agents where, with these values, they are enough",
     };
