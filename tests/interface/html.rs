@@ -342,9 +342,15 @@ fn answers_and_runs_are_chosen() {
     ]);
     assert_eq!(table, expected, "a row for each file, a column for each model");
     browser.click("nav a[href='#answer-2']");
-    assert_eq!(shown(&browser), ["sb.fw under TSO"]);
+    // The page hears of its new address a moment after the click.
+    let becomes = |expected: [&str; 1]| {
+        let waiting = (0..200).take_while(|_| shown(&browser) != expected);
+        waiting.for_each(|_| std::thread::sleep(std::time::Duration::from_millis(25)));
+        assert_eq!(shown(&browser), expected);
+    };
+    becomes(["sb.fw under TSO"]);
     browser.click("nav a[href='#answer-6']");
-    assert_eq!(shown(&browser), ["mp.fw under PSO"]);
+    becomes(["mp.fw under PSO"]);
     browser.press("j");
     let stepped =
         browser.script("return document.querySelector('#answer-6 .count').textContent.split(' ')[0]");
