@@ -97,6 +97,7 @@ impl<'a> Pairing<'a> {
             self.place(thread, entry, new);
             self.walk()?;
         }
+        let by_kind = self.names();
         let mut renaming = Renaming::identity(self.program);
         for thread in self.program.thread_ids() {
             renaming.threads[thread.index()].0 = self.other(thread);
@@ -107,8 +108,8 @@ impl<'a> Pairing<'a> {
                 let registers = (0..self.program.thread(thread).registers.len()).map(RegId::new);
                 for register in registers {
                     let kind = self.kinds.register(thread, Loc::new(loc), register);
-                    let renamed = kind.map(|kind| self.names(kind)).filter(|names| !names.is_empty());
-                    names.extend(renamed.map(|renamed| (register, renamed)));
+                    let renamed = kind.and_then(|kind| by_kind.get(&kind));
+                    names.extend(renamed.map(|renamed| (register, renamed.clone())));
                 }
             }
         }
@@ -116,14 +117,18 @@ impl<'a> Pairing<'a> {
             renaming.variables[variable.index()] = *new;
         }
         for (at, names) in renaming.in_memory.iter_mut().enumerate() {
-            *names = self.names(self.kinds.variable(VarId::new(at)));
+            *names = by_kind.get(&self.kinds.variable(VarId::new(at))).cloned().unwrap_or_default();
         }
         Some(renaming)
     }
 
-    fn names(&self, kind: usize) -> ValueNames {
-        let pairs = self.values.iter().filter(|((of, from), to)| *of == kind && from != *to);
-        pairs.map(|((_, from), to)| (from.clone(), to.clone())).collect()
+    /// By kind: the values that get other names, if there are some.
+    fn names(&self) -> BTreeMap<usize, ValueNames> {
+        let mut names: BTreeMap<usize, ValueNames> = BTreeMap::new();
+        for ((kind, from), to) in self.values.iter().filter(|((_, from), to)| from != *to) {
+            names.entry(*kind).or_default().insert(from.clone(), to.clone());
+        }
+        names
     }
 
     fn place(&mut self, thread: ThreadId, loc: Loc, new: Loc) {
