@@ -51,9 +51,13 @@ impl Courses {
             let loads = automaton.outgoing(loc).any(|(_, edge)| matches!(edge.op, Op::Load(..)));
             loads && automaton.outgoing(loc).count() > 1
         };
+        let mut waiting = vec![None; local.len()];
+        for (at, spin) in spins.iter().enumerate() {
+            spin.nodes.iter().for_each(|node| waiting[node.index()] = Some(at));
+        }
         let course = |loc: Loc| {
             let waits = automaton.outgoing(loc).any(|(_, edge)| edge.op == Op::Fence(Fence::Full));
-            match spins.iter().position(|spin| spin.nodes.contains(&loc)) {
+            match waiting[loc.index()] {
                 Some(spin) => Course::Spins(spin),
                 None if !every(loc, &own) || chooses(loc) => Course::Stays,
                 None if waits => Course::GoesDrained,

@@ -19,7 +19,7 @@ pub(super) struct Spin {
     pub(super) exit: Loc,
 }
 
-/// From a node, more locations than this are not looked at.
+/// From a node, more locations than this are not looked at; nor is a loop of more nodes.
 const MOST_BETWEEN: usize = 256;
 
 /// All spins of a thread. `local` says where the next step computes with registers alone, unseen; `unseen` of an
@@ -31,8 +31,8 @@ pub(super) fn spins(
     live: &dyn Fn(Loc) -> Vec<RegId>,
 ) -> Vec<Spin> {
     let mut outcomes: BTreeMap<Loc, BTreeSet<Loc>> = BTreeMap::new();
+    let looking = NodeSearch { thread, local, live, only_way: only_ways(thread) };
     for loc in thread.locs() {
-        let looking = NodeSearch { thread, local, live };
         let unseen = thread.outgoing(loc).all(|(_, edge)| unseen(loc, edge));
         if let Some(found) = looking.outcomes(loc).filter(|_| unseen) {
             outcomes.insert(loc, found);
@@ -43,8 +43,24 @@ pub(super) fn spins(
         found.extend(next.iter().filter_map(|exit| cycle(&outcomes, *node, *exit)));
     }
     // If it is not clear which way leads out, none does.
-    let shares = |a: &Spin, b: &Spin| a != b && a.nodes.iter().any(|node| b.nodes.contains(node));
-    found.iter().filter(|spin| !found.iter().any(|other| shares(spin, other))).cloned().collect()
+    let mut spins_through: BTreeMap<Loc, usize> = BTreeMap::new();
+    for node in found.iter().flat_map(|spin| &spin.nodes) {
+        *spins_through.entry(*node).or_default() += 1;
+    }
+    found.retain(|spin| spin.nodes.iter().all(|node| spins_through[node] == 1));
+    found.into_iter().collect()
+}
+
+/// By location, the edge that leads to it where there is just one.
+fn only_ways(thread: &Thread) -> Vec<Option<&Edge>> {
+    let locs = thread.locs().count();
+    let (mut ways, mut entered) = (vec![None; locs], vec![false; locs]);
+    for edge in thread.edges() {
+        let at = edge.to.index();
+        ways[at] = (!entered[at]).then_some(edge);
+        entered[at] = true;
+    }
+    ways
 }
 
 /// The spin through a node with this exit, if there is one.
@@ -56,7 +72,7 @@ fn cycle(outcomes: &BTreeMap<Loc, BTreeSet<Loc>>, node: Loc, exit: Loc) -> Optio
         if to == node {
             break;
         }
-        if nodes.contains(&to) {
+        if nodes.contains(&to) || nodes.len() == MOST_BETWEEN {
             return None;
         }
         nodes.push(to);
@@ -73,6 +89,7 @@ struct NodeSearch<'a> {
     thread: &'a Thread,
     local: &'a [bool],
     live: &'a dyn Fn(Loc) -> Vec<RegId>,
+    only_way: Vec<Option<&'a Edge>>,
 }
 
 type KnownRegisters = BTreeMap<RegId, Int>;
@@ -135,14 +152,12 @@ impl NodeSearch<'_> {
 
     /// What registers hold at a location, where the only way to it assumes that.
     fn known_at(&self, node: Loc) -> KnownRegisters {
-        let mut entering = self.thread.edges().iter().filter(|edge| edge.to == node);
-        let (Some(edge), None) = (entering.next(), entering.next()) else { return KnownRegisters::new() };
-        match &edge.op {
-            Op::Assume(Cond::Compare(program::Relation::Eq, Expr::Leaf(register), Expr::Const(value)))
-                if node != self.thread.entry() =>
-            {
-                KnownRegisters::from([(*register, value.clone())])
-            }
+        match self.only_way[node.index()].map(|edge| &edge.op) {
+            Some(Op::Assume(Cond::Compare(
+                program::Relation::Eq,
+                Expr::Leaf(register),
+                Expr::Const(value),
+            ))) if node != self.thread.entry() => KnownRegisters::from([(*register, value.clone())]),
             _ => KnownRegisters::new(),
         }
     }
