@@ -94,6 +94,9 @@ struct KnownControl {
 /// How many steps threads can still take, how far their texts go on, and how much is in their buffers.
 type Rank = (u32, u32, usize);
 
+/// Threads with more locations than this are not looked at.
+const MOST_LOCATIONS: usize = 8_192;
+
 /// An agent that can act in a state, and how many steps it can take.
 type Offer = (Agents, usize);
 
@@ -104,10 +107,14 @@ where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
     /// Leaves out steps of a domain; `None` if the machine is not the exact one, or it is known that everybody is in
-    /// every set, or values say nothing.
+    /// every set, values say nothing, or a thread has very many locations: which of them lie ahead of which
+    /// is a table of all pairs.
     pub fn new(inner: D, acting: Acting) -> Option<Stubborn<D>> {
         let machine = inner.stepper().machine();
         let program = machine.program();
+        if program.threads.iter().any(|thread| thread.locs().count() > MOST_LOCATIONS) {
+            return None;
+        }
         let mut persistent = Persistent::new(program, machine.model()).filter(|_| machine.is_exact())?;
         for (thread, locs) in inner.waiting_together() {
             persistent.look_together(thread.index(), &locs);

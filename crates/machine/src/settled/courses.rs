@@ -3,8 +3,10 @@
 use super::spins::{Spin, spins};
 use crate::Model;
 use program::{
-    Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread, ThreadId,
+    Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread,
+    ThreadId, VarId,
 };
+use std::collections::BTreeSet;
 
 /// What a thread does at a location as far as others are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,14 @@ impl Courses {
         };
         let local: Vec<bool> = automaton.locs().map(|loc| every(loc, &|edge| computes(&edge.op))).collect();
         let spins = spins(automaton, &local, &|loc, edge| alone(edge) && !automaton.in_atomic(loc), live);
-        let own = |edge: &Edge| is_own(program, model, thread, edge);
+        let theirs = stored_by_others(program, thread);
+        // What commutes with all that others do, and with drains.
+        let own = |edge: &Edge| match &edge.op {
+            Op::Store(..) => model.buffers() && automaton.delayed_store(edge).is_some(),
+            Op::Load(_, variable) => !theirs.contains(variable),
+            Op::Fence(_) => true,
+            op => computes(op),
+        };
         // While somebody is inside an atomic section a load waits, and another edge would be the only one.
         let chooses = |loc: Loc| {
             let loads = automaton.outgoing(loc).any(|(_, edge)| matches!(edge.op, Op::Load(..)));
@@ -95,18 +104,19 @@ impl Courses {
 }
 
 /// What properties see of a thread at any time.
+#[derive(Default)]
 struct SeenByClaims {
     /// Locations that it makes a difference to leave.
-    locs: Vec<Loc>,
+    locs: BTreeSet<Loc>,
     /// Locations at which to arrive could make a violated property hold.
-    unwelcome: Vec<Loc>,
-    registers: Vec<RegId>,
+    unwelcome: BTreeSet<Loc>,
+    registers: BTreeSet<RegId>,
 }
 
 impl SeenByClaims {
     /// `finally` is asked where all threads have ended, and nobody goes on from there.
     fn of(program: &Program, thread: ThreadId) -> SeenByClaims {
-        let mut seen = SeenByClaims { locs: Vec::new(), unwelcome: Vec::new(), registers: Vec::new() };
+        let mut seen = SeenByClaims::default();
         let never = program.properties.iter().filter(|property| property.kind == PropertyKind::Never);
         never.for_each(|property| seen.look(&property.cond, thread));
         seen
@@ -119,15 +129,17 @@ impl SeenByClaims {
                 if *zero == 0.into() =>
             {
                 if *t == thread {
-                    self.locs.push(*loc);
+                    self.locs.insert(*loc);
                 }
             }
             other => other.for_each_leaf(&mut |place| match *place {
                 Place::At(t, loc) if t == thread => {
-                    self.locs.push(loc);
-                    self.unwelcome.push(loc);
+                    self.locs.insert(loc);
+                    self.unwelcome.insert(loc);
                 }
-                Place::Register(t, register) if t == thread => self.registers.push(register),
+                Place::Register(t, register) if t == thread => {
+                    self.registers.insert(register);
+                }
                 _ => {}
             }),
         }
@@ -151,25 +163,19 @@ fn computes(op: &Op) -> bool {
     matches!(op, Op::Skip | Op::Assign(..) | Op::Assume(_))
 }
 
-/// Whether an edge commutes with all that others do, and with drains.
-fn is_own(program: &Program, model: Model, thread: ThreadId, edge: &Edge) -> bool {
-    match &edge.op {
-        Op::Store(..) => model.buffers() && program.thread(thread).delayed_store(edge).is_some(),
-        Op::Load(_, variable) => {
-            let others = program.thread_ids().filter(|other| *other != thread);
-            !others.map(|other| program.thread(other)).any(|other| stores_to(other, *variable))
+/// The variables that other threads store to.
+fn stored_by_others(program: &Program, thread: ThreadId) -> BTreeSet<VarId> {
+    let mut stored = BTreeSet::new();
+    for other in program.thread_ids().filter(|other| *other != thread) {
+        for edge in program.thread(other).edges() {
+            edge.op.for_each_part(&mut |part| {
+                if let Op::Store(variable, _) = part {
+                    stored.insert(*variable);
+                }
+            });
         }
-        Op::Fence(_) => true,
-        op => computes(op),
     }
-}
-
-fn stores_to(thread: &Thread, variable: program::VarId) -> bool {
-    let mut stores = false;
-    for edge in thread.edges() {
-        edge.op.for_each_part(&mut |part| stores |= matches!(part, Op::Store(v, _) if *v == variable));
-    }
-    stores
+    stored
 }
 
 /// The edges that lead back to a location that is being visited: without them there is no cycle.
