@@ -1,12 +1,13 @@
 //! Work in rounds by several workers, which may live in several processes.
 //!
-//! Workers share nothing but what they post. In a round each does its part and posts bytes to others; with
-//! [`Rounds::exchange`] it ends the round, waits for all others and gets what they posted to it, in the order of the
+//! Workers share nothing but what they post. A worker ends a round by posting bytes to others ([`Rounds::post`]), and
+//! gets what they posted in it when all have ended it ([`Rounds::collect`]): in the order of the
 //! senders and, per sender, in the order of posting. So what a worker sees depends on what was posted only, never on
-//! who was faster.
+//! who was faster. Between the two it may do its part of the next round, so that nobody has to wait.
 //!
 //! How bytes travel is the [`Crew`]'s business. [`Alone`] is the crew of one worker, on the thread of whoever asks.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
@@ -36,8 +37,17 @@ pub trait Rounds {
     /// How many workers there are.
     fn workers(&self) -> usize;
 
-    /// Ends a round. All workers must do so equally often.
-    fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost>;
+    /// Ends a round, and waits for nobody. All workers must do so equally often.
+    fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost>;
+
+    /// Waits until all have ended the first round that was not collected yet; what they posted in it.
+    fn collect(&mut self) -> Result<Vec<Received>, Lost>;
+
+    /// Ends a round and waits until all have.
+    fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
+        self.post(posts)?;
+        self.collect()
+    }
 
     /// Ends the work of all: whoever waits for this worker finds it lost.
     fn give_up(&mut self) {}
@@ -71,7 +81,11 @@ pub trait Crew: Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
-impl Rounds for Alone {
+/// What the one worker posted to itself and did not collect, round by round.
+#[derive(Default)]
+struct OwnPosts(VecDeque<Vec<Posted>>);
+
+impl Rounds for OwnPosts {
     fn index(&self) -> usize {
         0
     }
@@ -80,8 +94,13 @@ impl Rounds for Alone {
         1
     }
 
-    fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
-        Ok(posts)
+    fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
+        self.0.push_back(posts);
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Vec<Received>, Lost> {
+        self.0.pop_front().ok_or_else(|| Lost("nothing was posted".to_string()))
     }
 }
 
@@ -95,7 +114,7 @@ impl Crew for Alone {
     }
 
     fn work(&self, part: &(dyn Fn(&mut dyn Rounds) + Sync)) -> Result<(), Lost> {
-        part(&mut Alone);
+        part(&mut OwnPosts::default());
         Ok(())
     }
 }

@@ -44,14 +44,21 @@ struct CarrierEnd {
 }
 
 impl WorkerEnd {
-    pub(crate) fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
-        let handed = self.posts.as_ref().and_then(|to| to.send(posts).ok());
-        let handed = handed.and_then(|()| self.mail.recv().ok());
-        handed.unwrap_or_else(|| Err(Lost("a worker of this process ended".to_string())))
+    pub(crate) fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
+        if self.posts.as_ref().is_some_and(|to| to.send(posts).is_ok()) {
+            return Ok(());
+        }
+        // The last that the other side said is why it is gone.
+        loop {
+            self.collect()?;
+        }
     }
-}
 
-impl WorkerEnd {
+    pub(crate) fn collect(&mut self) -> Result<Vec<Received>, Lost> {
+        let ended = || Err(Lost("a worker of this process ended".to_string()));
+        self.mail.recv().unwrap_or_else(|_| ended())
+    }
+
     pub(crate) fn close(&mut self) {
         self.posts = None;
     }

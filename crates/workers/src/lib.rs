@@ -110,8 +110,12 @@ impl Rounds for Connected<'_> {
         self.workers
     }
 
-    fn exchange(&mut self, posts: Vec<Posted>) -> Result<Vec<Received>, Lost> {
-        self.end.exchange(posts)
+    fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
+        self.end.post(posts)
+    }
+
+    fn collect(&mut self) -> Result<Vec<Received>, Lost> {
+        self.end.collect()
     }
 
     fn give_up(&mut self) {

@@ -72,8 +72,30 @@ impl RoundNews {
         })
     }
 
+    /// Whether no state need be expanded any more.
+    pub(super) fn is_end(&self) -> bool {
+        self.goal.is_some() || self.stop.is_some() || self.full
+    }
+
+    /// Whether there is something else to do before more states are expanded: the level is done, or states have to move.
+    pub(super) fn is_last(&self) -> bool {
+        self.is_end() || self.scarce || !(self.more || self.late > 0)
+    }
+
+    /// What is known after the next round.
+    pub(super) fn then(self, next: RoundNews) -> RoundNews {
+        RoundNews {
+            goal: self.goal.or(next.goal),
+            stop: self.stop.or(next.stop),
+            full: self.full || next.full,
+            scarce: self.scarce || next.scarce,
+            taken: self.taken + next.taken,
+            ..next
+        }
+    }
+
     /// What two tell together.
-    fn and(self, other: RoundNews) -> RoundNews {
+    pub(super) fn and(self, other: RoundNews) -> RoundNews {
         RoundNews {
             goal: self.goal.into_iter().chain(other.goal).min_by_key(|goal| goal.shard),
             stop: self.stop.or(other.stop),

@@ -1,14 +1,17 @@
 //! Numbers of controls that all workers agree on.
 //!
-//! Every worker numbers controls as it meets them, so its own numbers mean nothing to others. After every round the
-//! controls that somebody met for the first time are told to all, put into the order of what they are, and get the
-//! next numbers. Which controls those are depends on the states of the round only; so the numbers are the same
+//! Every worker numbers controls as it meets them, so its own numbers mean nothing to others. With every round the
+//! controls that have no number yet are told to all, put into the order of what they are, and get the
+//! next numbers when that arrives. Which controls those are depends on the states of the round only; so the numbers are the same
 //! however states are spread over workers. States that name a control before it has a number wait for it.
 
 use evidence::Controls;
 use machine::{Buffered, Entry, Local, Machine, Numbering, State, Stepper};
 use program::{Loc, ThreadId, VarId};
 use std::collections::BTreeSet;
+
+/// Stands for none.
+const NO_NUMBER: u32 = u32::MAX;
 
 /// What numbers mean.
 pub(super) struct Numbers {
@@ -46,6 +49,9 @@ impl Numbers {
     fn agree_on_global(&mut self, global: Option<ThreadId>, stepper: &mut Stepper<'_, Buffered<'_>>) {
         let number = self.agreed.globals.len() as u32;
         let own = stepper.global_id(&global);
+        if number_of(&self.shared.globals, own).is_some() {
+            return;
+        }
         put(&mut self.shared.globals, own, number);
         self.own.globals.push(own);
         self.agreed.globals.push(global);
@@ -54,6 +60,9 @@ impl Numbers {
     fn agree_on_local(&mut self, thread: usize, local: Local, stepper: &mut Stepper<'_, Buffered<'_>>) {
         let number = self.agreed.locals[thread].len() as u32;
         let own = stepper.local_id(ThreadId::new(thread), &local);
+        if number_of(&self.shared.locals[thread], own).is_some() {
+            return;
+        }
         put(&mut self.shared.locals[thread], own, number);
         self.own.locals[thread].push(own);
         self.agreed.locals[thread].push(local);
@@ -62,13 +71,13 @@ impl Numbers {
     /// Appends a state's bytes, the same for all workers; not if a control has no number yet.
     #[inline]
     pub(super) fn pack(&mut self, state: &State, out: &mut Vec<u8>) -> bool {
-        let Some(global) = self.shared.globals.get(state.global as usize) else { return false };
+        let Some(global) = number_of(&self.shared.globals, state.global) else { return false };
         self.packing.clear();
         for (own, shared) in state.locals.iter().zip(&self.shared.locals) {
-            let Some(number) = shared.get(*own as usize) else { return false };
-            self.packing.push(*number);
+            let Some(number) = number_of(shared, *own) else { return false };
+            self.packing.push(number);
         }
-        state.pack_as(*global, &self.packing, out);
+        state.pack_as(global, &self.packing, out);
         true
     }
 
@@ -147,19 +156,25 @@ impl Numbering for Numbers {
     }
 
     fn global(&self, own: u32) -> Option<u32> {
-        self.shared.globals.get(own as usize).copied()
+        number_of(&self.shared.globals, own)
     }
 
     fn local(&self, thread: usize, own: u32) -> Option<u32> {
-        self.shared.locals[thread].get(own as usize).copied()
+        number_of(&self.shared.locals[thread], own)
     }
 }
 
-/// Own numbers come in any order, but none is left out in the end.
+/// The number that all gave to one of the worker's own.
+#[inline]
+fn number_of(numbers: &[u32], own: u32) -> Option<u32> {
+    numbers.get(own as usize).copied().filter(|number| *number != NO_NUMBER)
+}
+
+/// Own numbers come in any order; those in between are on their way to all.
 fn put(numbers: &mut Vec<u32>, at: u32, number: u32) {
     let at = at as usize;
     if numbers.len() <= at {
-        numbers.resize(at + 1, u32::MAX);
+        numbers.resize(at + 1, NO_NUMBER);
     }
     numbers[at] = number;
 }

@@ -257,6 +257,9 @@ pub(super) enum NotAdded {
 /// What a letter with states begins with; the number of the shard follows.
 pub(super) const STATES: u8 = 1;
 
+/// What one begins with whose states come late, because their controls had no numbers.
+pub(super) const LATE: u8 = 2;
+
 /// How many states a letter remembers: most that are reached several ways are so in the same round.
 const REMEMBERED: usize = 1 << 10;
 

@@ -1,18 +1,20 @@
 //! One worker's part of a search in rounds.
 //!
 //! A round: expand some states of the level in every own shard, post the successors to the workers who have their
-//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. If states may
+//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. While letters are under way
+//! the next round is expanded, so nobody waits for others as long as all take about as long: what comes is added one round later, and
+//! the level ends with a round that is empty. If states may
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
 //!
 //! Who works alone, in memory, posts nothing to himself: states are added as they are found ([`super::own`]). They come to their shards in the
-//! same order as by letter, and what is added during a round is not expanded before the next level. States of a round that finds a violation do
-//! not count, so they are counted before it.
+//! same order as by letter, and what is added during a level is not expanded before the next one. States of a round that finds a violation, and of the one
+//! after it, do not count.
 
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::own::OwnFound;
-use super::shard::{Letter, NotAdded, STATES, Shard, StatePlace, TOGETHER};
+use super::shard::{LATE, Letter, NotAdded, STATES, Shard, StatePlace, TOGETHER};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
 use machine::{
     Buffered, DataDomain, Doubt, Remembered, SHARDS, State, StateRef, TakenUp, shard_of_hash, shards_of,
@@ -81,8 +83,10 @@ pub(super) struct RoundsWorker<'a, D> {
     letters: Vec<Letter>,
     /// What was found and is not added yet, of who works alone.
     found: Option<OwnFound>,
-    /// Successors with controls that have no number yet, and where they were reached from.
-    late: Vec<(StatePlace, State)>,
+    /// Successors with controls that had no number, and where they were reached from: those of the round before, and of this one.
+    late: [Vec<(StatePlace, State)>; 2],
+    /// Those that have numbers now, on their way.
+    late_letters: Vec<Posted>,
     /// Why not everything was seen, and a state where that shows.
     doubts: BTreeMap<Doubt, Vec<u8>>,
     bound: usize,
@@ -94,6 +98,8 @@ pub(super) struct RoundsWorker<'a, D> {
     question: &'a str,
     /// How many states the others have, and own ones had, when all told so last.
     states: (usize, usize),
+    /// How many own ones there were when the last two rounds began.
+    counted: [usize; 2],
     report: Unreported,
     spare: Spare,
 }
@@ -127,7 +133,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             shards: start.shards,
             letters: (0..SHARDS).map(Letter::to).collect(),
             found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
-            late: Vec::new(),
+            late: Default::default(),
+            late_letters: Vec::new(),
             doubts: BTreeMap::new(),
             bound: start.bound,
             most: start.most,
@@ -136,6 +143,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             spilling: false,
             question: start.question,
             states: (0, states),
+            counted: [0; 2],
             report: Unreported::default(),
             spare: Spare::default(),
             rounds,
@@ -170,15 +178,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             return Err(Lost("processes that share the work were asked different things".to_string()));
         }
         let mut trouble = RoundNews::default();
+        // How many states of the level were taken.
+        let mut taken = 0;
         loop {
-            let news = self.expand(trouble)?;
-            let posts = self.posts(&news);
-            let mail = self.rounds.exchange(posts)?;
-            let (all, told) = read_news(&mail)?;
-            let stepper = self.domain.stepper_mut();
-            self.numbers.agree(told.iter().copied(), stepper).ok_or_else(garbled)?;
-            self.remembered.renumber(&self.numbers);
-            self.states = (all.states.saturating_sub(news.states), news.states);
+            let all = self.go_on(&mut trouble)?;
             if let Some(stop) = all.stop {
                 return Ok(Finish::Stopped(stop));
             }
@@ -190,16 +193,14 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                 self.recount()?;
                 return Ok(Finish::Violated(way));
             }
-            let late = if all.late > 0 { self.send_late()? } else { Vec::new() };
-            trouble = self.take_in(mail.iter().chain(&late))?;
-            drop((mail, late));
             if all.scarce {
                 self.make_room(&mut trouble)?;
             }
-            if all.more {
+            taken += all.taken;
+            if all.more || all.late > 0 {
                 continue;
             }
-            if all.taken == 0 {
+            if std::mem::take(&mut taken) == 0 {
                 match all.heavy {
                     0 => return Ok(Finish::Complete),
                     _ if self.bound >= self.most => return Ok(Finish::Heavy),
@@ -211,6 +212,57 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             }
             self.shards.iter_mut().for_each(Shard::begin_level);
         }
+    }
+
+    /// Goes on with the level, round by round, as far as nothing else has to be done. While letters of a round are under
+    /// way the next states are expanded, so there is one round more than it takes.
+    fn go_on(&mut self, trouble: &mut RoundNews) -> Result<RoundNews, Lost> {
+        let mut under_way = self.send_round(&RoundNews::default(), trouble)?;
+        let mut taken = 0;
+        loop {
+            let next = self.send_round(&under_way, trouble)?;
+            let all = self.receive_round(&under_way, false, trouble)?;
+            if all.is_last() {
+                let rest = self.receive_round(&next, all.is_end(), trouble)?;
+                let all = all.then(rest);
+                return Ok(RoundNews { taken: taken + all.taken, ..all });
+            }
+            taken += all.taken;
+            under_way = next;
+        }
+    }
+
+    /// Expands states, and posts what all have to know of that, if the round before did not end the search.
+    fn send_round(&mut self, before: &RoundNews, trouble: &mut RoundNews) -> Result<RoundNews, Lost> {
+        let mut news = std::mem::take(trouble);
+        news.states = self.shards.iter().map(Shard::len).sum();
+        self.counted = [self.counted[1], news.states];
+        if !before.is_end() {
+            self.expand(&mut news)?;
+        }
+        let posts = self.posts(&news);
+        self.rounds.post(posts)?;
+        Ok(news)
+    }
+
+    /// What all have to know of a round of which this worker told so much. Unless the search has ended, states that came are added;
+    /// what is wrong with that is told in the next round.
+    fn receive_round(
+        &mut self,
+        own: &RoundNews,
+        ended: bool,
+        trouble: &mut RoundNews,
+    ) -> Result<RoundNews, Lost> {
+        let mail = self.rounds.collect()?;
+        let (all, told) = read_news(&mail)?;
+        let stepper = self.domain.stepper_mut();
+        self.numbers.agree(told.iter().copied(), stepper).ok_or_else(garbled)?;
+        self.remembered.renumber(&self.numbers);
+        self.states = (all.states.saturating_sub(own.states), own.states);
+        if !ended && !all.is_end() {
+            self.take_in(&mail, trouble)?;
+        }
+        Ok(all)
     }
 
     /// Moves states to files. When all have done so, there must be room.
@@ -240,16 +292,20 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         }
     }
 
-    /// Counts states where some were counted twice.
+    /// Counts the states that there were before the round that found a violation. Those that may be in memory and in a file
+    /// are settled first.
     fn recount(&mut self) -> Result<(), Lost> {
         if self.spilling {
             self.settle(&mut RoundNews::default());
-            let own: usize = self.shards.iter().map(Shard::len).sum();
-            let all = self.rounds.tell_all(&(own as u64).to_le_bytes())?;
-            let count =
-                |told: Vec<u8>| told.first_chunk().map_or(0, |count| u64::from_le_bytes(*count) as usize);
-            self.states = (all.into_iter().map(count).sum::<usize>().saturating_sub(own), own);
         }
+        // Who works alone has added states of two more rounds.
+        let own = match self.found {
+            Some(_) => self.counted[0],
+            None => self.shards.iter().map(Shard::len).sum(),
+        };
+        let all = self.rounds.tell_all(&(own as u64).to_le_bytes())?;
+        let count = |told: Vec<u8>| told.first_chunk().map_or(0, |count| u64::from_le_bytes(*count) as usize);
+        self.states = (all.into_iter().map(count).sum::<usize>().saturating_sub(own), own);
         Ok(())
     }
 
@@ -259,8 +315,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     }
 
     /// Expands some states of the level.
-    fn expand(&mut self, mut news: RoundNews) -> Result<RoundNews, Lost> {
-        news.states = self.shards.iter().map(Shard::len).sum();
+    fn expand(&mut self, news: &mut RoundNews) -> Result<(), Lost> {
+        self.post_late()?;
         for at in 0..self.shards.len() {
             for _ in 0..SLICE {
                 if news.stop.is_some() || news.goal.is_some() {
@@ -270,18 +326,18 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                     Ok(None) => break,
                     Ok(Some(state)) => {
                         news.taken += 1;
-                        self.visit(at, state, &mut news)?;
+                        self.visit(at, state, news)?;
                     }
-                    Err(error) => refused(error.into(), self.monitor, &mut news),
+                    Err(error) => refused(error.into(), self.monitor, news),
                 }
             }
             self.shards[at].forget_chunk();
         }
-        self.add_found(1, &mut news);
+        self.add_found(1, news);
         news.more = self.shards.iter().any(Shard::has_more);
         news.heavy = self.shards.iter().map(|shard| shard.heavy.len()).sum();
-        news.late = self.late.len();
-        Ok(news)
+        news.late = self.late.iter().map(Vec::len).sum();
+        Ok(())
     }
 
     fn visit(&mut self, at: usize, state: StateRef, news: &mut RoundNews) -> Result<(), Lost> {
@@ -319,7 +375,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     /// Posts the successors of a state that was taken up.
     fn post_remembered(&mut self, place: StatePlace) {
         let (packed, letters) = (&mut self.spare.packed, &mut self.letters);
-        let late = &mut self.late;
+        let late = &mut self.late[1];
         self.remembered.each_successor(|successor| match &mut self.found {
             _ if !successor.is_numbered() => {
                 let mut state = State::default();
@@ -364,7 +420,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             self.shards[at].heavy.push(state_ref);
         } else {
             self.domain.prepare(state);
-            let (numbers, letters, late) = (&mut self.numbers, &mut self.letters, &mut self.late);
+            let (numbers, letters, late) = (&mut self.numbers, &mut self.letters, &mut self.late[1]);
             let own = &mut self.found;
             self.domain.successors(
                 state,
@@ -424,6 +480,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         news.write(&mut told);
         self.numbers.tell_new(self.domain.stepper(), &mut told);
         let mut posts: Vec<Posted> = (0..self.rounds.workers()).map(|to| (to, told.clone())).collect();
+        posts.append(&mut self.late_letters);
         posts.extend(self.letters());
         posts
     }
@@ -441,41 +498,59 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         posts
     }
 
-    /// Sends what waited for numbers of controls, and gets what others had to send.
-    fn send_late(&mut self) -> Result<Vec<Received>, Lost> {
-        for (place, state) in std::mem::take(&mut self.late) {
-            self.spare.packed.clear();
-            if self.numbers.pack(&state, &mut self.spare.packed) {
-                let hash = state_hash(&self.spare.packed);
-                self.letters[shard_of_hash(hash)].add(place, &self.spare.packed, hash);
+    /// Posts what waited for numbers of controls: they were told two rounds ago, so all have agreed on them.
+    fn post_late(&mut self) -> Result<(), Lost> {
+        let [waiting, new] = &mut self.late;
+        let due = std::mem::replace(waiting, std::mem::take(new));
+        let packed = &mut self.spare.packed;
+        for (place, state) in due {
+            packed.clear();
+            if !self.numbers.pack(&state, packed) {
+                return Err(garbled());
+            }
+            match &mut self.found {
+                Some(found) => found.push_packed(place, packed),
+                None => {
+                    let hash = state_hash(packed);
+                    self.letters[shard_of_hash(hash)].add(place, packed, hash);
+                }
             }
         }
-        let posts = self.letters();
-        self.rounds.exchange(posts)
+        self.late_letters = self.letters();
+        self.late_letters.iter_mut().for_each(|(_, letter)| letter[0] = LATE);
+        Ok(())
     }
 
-    /// Adds states that came; what is wrong with that is told in the next round.
-    fn take_in<'r>(&mut self, mail: impl Iterator<Item = &'r Received>) -> Result<RoundNews, Lost> {
-        let mut news = RoundNews::default();
-        for (_, letter) in mail {
-            let [STATES, shard, states @ ..] = letter.as_slice() else { continue };
-            let at = usize::from(*shard).checked_sub(self.own.start).filter(|at| *at < self.shards.len());
-            let at = at.ok_or_else(garbled)?;
-            // A state takes eight bytes at least.
-            let coming = self.shards[at].growth(states.len() / 8);
-            if coming > 0 && news.stop.is_none() {
-                self.ask(coming, &mut news);
-            }
-            if news.stop.is_some() {
-                continue;
-            }
-            match self.shards[at].add(states) {
-                Ok(()) => {}
-                Err(NotAdded::Full(_)) => news.full = true,
-                Err(NotAdded::Garbled) => return Err(garbled()),
+    /// Adds states that came, those first that are late. What is wrong with that is told in the next round.
+    fn take_in(&mut self, mail: &[Received], news: &mut RoundNews) -> Result<(), Lost> {
+        for kind in [LATE, STATES] {
+            for (_, letter) in mail {
+                let [first, shard, states @ ..] = letter.as_slice() else { continue };
+                if *first == kind {
+                    self.take_in_states(usize::from(*shard), states, news)?;
+                }
             }
         }
-        Ok(news)
+        Ok(())
+    }
+
+    fn take_in_states(&mut self, shard: usize, states: &[u8], news: &mut RoundNews) -> Result<(), Lost> {
+        let at = shard.checked_sub(self.own.start).filter(|at| *at < self.shards.len());
+        let at = at.ok_or_else(garbled)?;
+        // A state takes eight bytes at least.
+        let coming = self.shards[at].growth(states.len() / 8);
+        if coming > 0 && news.stop.is_none() {
+            self.ask(coming, news);
+        }
+        if news.stop.is_some() {
+            return Ok(());
+        }
+        match self.shards[at].add(states) {
+            Ok(()) => {}
+            Err(NotAdded::Full(_)) => news.full = true,
+            Err(NotAdded::Garbled) => return Err(garbled()),
+        }
+        Ok(())
     }
 
     /// The states on the way to a place, from the start. Whoever has the place tells as much of the way as it knows.

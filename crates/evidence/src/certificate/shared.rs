@@ -18,9 +18,10 @@ use crate::numbers::counted;
 use crate::obligations::{Looking, NeededStates, Obligations};
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
 use machine::{
-    Buffered, DataDomain, OnDomain, SHARDS, StateRef, on_reduced, shard_of, shard_of_hash, shards_of,
-    state_hash,
+    Buffered, DataDomain, Local, OnDomain, SHARDS, StateRef, StateSet, on_reduced, shard_of, shard_of_hash,
+    shards_of, state_hash,
 };
+use program::ThreadId;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -85,6 +86,48 @@ impl OnDomain for CheckPart<'_> {
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
         let CheckPart { proof, here, rounds, monitor } = self;
+        let mut piece = Piece::new(domain, proof, here, rounds, monitor)?;
+        piece.send_round()?;
+        loop {
+            // While letters are under way the next states are looked at.
+            piece.send_round()?;
+            let all = piece.receive_round()?;
+            if all.idle || all.rejected {
+                let rest = piece.receive_round()?;
+                let elsewhere = (all.rejected || rest.rejected).then_some(Rejected::Part);
+                return piece.rejected.or(elsewhere).map_or(Ok(()), Err);
+            }
+        }
+    }
+}
+
+/// The states that a worker looks at, one piece of those of its process.
+struct Piece<'a, D> {
+    obligations: Obligations<'a, D, Option<ThreadId>, Local>,
+    states: &'a StateSet,
+    /// By shard, the worker who has it.
+    owner: Vec<usize>,
+    /// The workers of this process.
+    here: Range<usize>,
+    rounds: &'a mut dyn Rounds,
+    monitor: &'a dyn Monitor,
+    /// The next state, and how many are left.
+    at: Option<StateRef>,
+    left: usize,
+    seen: usize,
+    /// What must be among the states of this process.
+    needed: NeededStates,
+    rejected: Option<Rejected>,
+}
+
+impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Piece<'a, D> {
+    fn new(
+        domain: D,
+        proof: &'a SharedProof,
+        here: Range<usize>,
+        rounds: &'a mut dyn Rounds,
+        monitor: &'a dyn Monitor,
+    ) -> Result<Piece<'a, D>, Rejected> {
         let (states, workers) = (&proof.part.states, rounds.workers());
         let owner: Vec<usize> =
             (0..workers).flat_map(|worker| shards_of(worker, workers).map(move |_| worker)).collect();
@@ -92,52 +135,61 @@ impl OnDomain for CheckPart<'_> {
         let mut obligations = Obligations::new(domain, Looking::ForViolations, &proof.part.controls)?;
         let initial = obligations.initial()?;
         let mut own = initial.iter().filter(|state| here.contains(&owner[shard_of(state)]));
-        let mut rejected = (!own.all(|state| states.contains(state))).then_some(Rejected::InitialMissing);
-        let (mut at, mut left) = piece(proof, rounds.index() - here.start, here.len());
-        let (mut seen, mut needed) = (0, NeededStates::new());
-        loop {
-            let mut letters: Vec<StateLetter> = (0..workers).map(|_| StateLetter::new()).collect();
-            let (first, before) = (at, seen);
-            for _ in 0..STATES_PER_ROUND.min(left) {
-                let (Some(state), None) = (at, &rejected) else { break };
-                if seen % 4096 == 0 {
-                    let progress = Progress { phase: "checking", states: seen, ..Progress::default() };
-                    rejected = monitor.observe(&progress).err().map(Rejected::Stopped);
+        let rejected = (!own.all(|state| states.contains(state))).then_some(Rejected::InitialMissing);
+        let (at, left) = piece(states, rounds.index() - here.start, here.len());
+        let needed = NeededStates::new();
+        Ok(Piece { obligations, states, owner, here, rounds, monitor, at, left, seen: 0, needed, rejected })
+    }
+
+    /// Looks at some states, and posts what others must have.
+    fn send_round(&mut self) -> Result<(), Rejected> {
+        let mut letters: Vec<StateLetter> = (0..self.rounds.workers()).map(|_| StateLetter::new()).collect();
+        let (first, before) = (self.at, self.seen);
+        for _ in 0..STATES_PER_ROUND.min(self.left) {
+            let (Some(state), None) = (self.at, &self.rejected) else { break };
+            if self.seen % 4096 == 0 {
+                let progress = Progress { phase: "checking", states: self.seen, ..Progress::default() };
+                self.rejected = self.monitor.observe(&progress).err().map(Rejected::Stopped);
+            }
+            let (here, owner, needed) = (&self.here, &self.owner, &mut self.needed);
+            let visited = self.obligations.visit(self.seen, self.states.get(state), &mut |next| {
+                let hash = state_hash(next);
+                let owner = owner[shard_of_hash(hash)];
+                match here.contains(&owner) {
+                    true => needed.add_hashed(next, hash),
+                    false => letters[owner].put(next, hash),
                 }
-                let visited = obligations.visit(seen, states.get(state), &mut |next| {
-                    let hash = state_hash(next);
-                    let owner = owner[shard_of_hash(hash)];
-                    match here.contains(&owner) {
-                        true => needed.add_hashed(next, hash),
-                        false => letters[owner].put(next, hash),
-                    }
-                });
-                rejected = rejected.or(visited.err());
-                (at, left, seen) = (states.next(state), left - 1, seen + 1);
-            }
-            if !needed.all_in(states) {
-                let is_here = |next: &[u8]| here.contains(&owner[shard_of(next)]);
-                let some = std::iter::successors(first, |at| states.next(*at)).take(seen - before);
-                rejected = rejected.or(Some(missing(&mut obligations, states, before, some, &is_here)));
-            }
-            let idle = left == 0 && letters.iter().all(|letter| letter.bytes.is_empty());
-            let news = PartNews { idle, rejected: rejected.is_some() };
-            let mail = rounds.exchange(news.with(letters)).map_err(lost)?;
-            let (all, garbled) = read(&mail, &mut needed);
-            let missing = !needed.all_in(states) || garbled;
-            match (all, rejected.take()) {
-                (_, Some(why)) => return Err(why),
-                (PartNews { rejected: true, .. }, None) => return Err(Rejected::Part),
-                (PartNews { idle: true, .. }, None) => return Ok(()),
-                _ => rejected = missing.then_some(Rejected::SuccessorElsewhere),
-            }
+            });
+            self.set_rejected(visited.err());
+            (self.at, self.left, self.seen) = (self.states.next(state), self.left - 1, self.seen + 1);
         }
+        if !self.needed.all_in(self.states) {
+            let is_here = |next: &[u8]| self.here.contains(&self.owner[shard_of(next)]);
+            let some = std::iter::successors(first, |at| self.states.next(*at)).take(self.seen - before);
+            let why = missing(&mut self.obligations, self.states, before, some, &is_here);
+            self.set_rejected(Some(why));
+        }
+        let idle = self.left == 0 && letters.iter().all(|letter| letter.bytes.is_empty());
+        let news = PartNews { idle, rejected: self.rejected.is_some() };
+        self.rounds.post(news.with(letters)).map_err(lost)
+    }
+
+    /// What all said of a round. What others need must be there.
+    fn receive_round(&mut self) -> Result<PartNews, Rejected> {
+        let (all, garbled) = read(&self.rounds.collect().map_err(lost)?, &mut self.needed);
+        let missing = !self.needed.all_in(self.states) || garbled;
+        self.set_rejected(missing.then_some(Rejected::SuccessorElsewhere));
+        Ok(all)
+    }
+
+    /// The first reason counts.
+    fn set_rejected(&mut self, why: Option<Rejected>) {
+        self.rejected = self.rejected.take().or(why);
     }
 }
 
 /// Where the piece of one of several workers begins, and how many states it has.
-fn piece(proof: &SharedProof, worker: usize, workers: usize) -> (Option<StateRef>, usize) {
-    let states = &proof.part.states;
+fn piece(states: &StateSet, worker: usize, workers: usize) -> (Option<StateRef>, usize) {
     let (from, to) = (states.len() * worker / workers, states.len() * (worker + 1) / workers);
     (states.refs().nth(from), to - from)
 }
