@@ -148,7 +148,7 @@ pub struct CubeProof<R = Recall, G = Option<ThreadId>, L = Local> {
 }
 
 /// What holds in a control.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cube {
     /// The number of the control.
     pub control: u32,

@@ -86,7 +86,7 @@ impl OnDomain for CheckPart<'_> {
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
         let CheckPart { proof, here, rounds, monitor } = self;
-        let mut piece = Piece::new(domain, proof, here, rounds, monitor)?;
+        let mut piece = OwnPiece::new(domain, proof, here, rounds, monitor)?;
         piece.send_round()?;
         loop {
             // While letters are under way the next states are looked at.
@@ -102,7 +102,7 @@ impl OnDomain for CheckPart<'_> {
 }
 
 /// The states that a worker looks at, one piece of those of its process.
-struct Piece<'a, D> {
+struct OwnPiece<'a, D> {
     obligations: Obligations<'a, D, Option<ThreadId>, Local>,
     states: &'a StateSet,
     /// By shard, the worker who has it.
@@ -120,14 +120,14 @@ struct Piece<'a, D> {
     rejected: Option<Rejected>,
 }
 
-impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Piece<'a, D> {
+impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> {
     fn new(
         domain: D,
         proof: &'a SharedProof,
         here: Range<usize>,
         rounds: &'a mut dyn Rounds,
         monitor: &'a dyn Monitor,
-    ) -> Result<Piece<'a, D>, Rejected> {
+    ) -> Result<OwnPiece<'a, D>, Rejected> {
         let (states, workers) = (&proof.part.states, rounds.workers());
         let owner: Vec<usize> =
             (0..workers).flat_map(|worker| shards_of(worker, workers).map(move |_| worker)).collect();
@@ -138,7 +138,19 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> Piece<'a, D> {
         let rejected = (!own.all(|state| states.contains(state))).then_some(Rejected::InitialMissing);
         let (at, left) = piece(states, rounds.index() - here.start, here.len());
         let needed = NeededStates::new();
-        Ok(Piece { obligations, states, owner, here, rounds, monitor, at, left, seen: 0, needed, rejected })
+        Ok(OwnPiece {
+            obligations,
+            states,
+            owner,
+            here,
+            rounds,
+            monitor,
+            at,
+            left,
+            seen: 0,
+            needed,
+            rejected,
+        })
     }
 
     /// Looks at some states, and posts what others must have.

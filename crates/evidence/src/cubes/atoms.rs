@@ -2,7 +2,7 @@
 
 use crate::symbolic::{Name, Vocabulary};
 use logic::{Atom, Linear, Var};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The number of an atom.
 pub(super) type AtomId = u32;
@@ -15,7 +15,7 @@ pub(super) struct Atoms {
     list: Vec<Atom>,
     negation: Vec<AtomId>,
     about_pool: Vec<bool>,
-    ids: HashMap<Atom, AtomId>,
+    ids: FxHashMap<Atom, AtomId>,
     /// The variables of pools.
     pools: Vec<Var>,
     /// No atom has a variable of this index or a larger one.
@@ -25,7 +25,8 @@ pub(super) struct Atoms {
 impl Atoms {
     pub(super) fn new() -> Atoms {
         let (list, negation, about_pool) = (Vec::new(), Vec::new(), Vec::new());
-        let mut atoms = Atoms { list, negation, about_pool, ids: HashMap::new(), pools: Vec::new(), vars: 0 };
+        let mut atoms =
+            Atoms { list, negation, about_pool, ids: FxHashMap::default(), pools: Vec::new(), vars: 0 };
         atoms.id(&Vocabulary::default(), &Atom::truth(true));
         atoms
     }

@@ -19,10 +19,11 @@ use super::{CubeFlaw, keeps_few};
 use crate::file::slot_exists;
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Task};
+use indexmap::IndexSet;
 use logic::{Atom, Linear};
 use machine::{Buffered, Local, LocalFirst, Machine, renamed_local, renaming_group};
 use program::{Renaming, ThreadId};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// The control of a machine with store buffers.
 type BufferedControl = (Option<ThreadId>, Vec<Local>);
@@ -57,14 +58,14 @@ pub(super) fn written_out(
         monitor.observe(&progress).map_err(Rejected::Stopped)?;
         closure.add(proof, &machine, renaming).ok_or(Rejected::Renaming)?;
     }
-    Ok(closure.proof)
+    Ok(closure.into_proof())
 }
 
 /// Where a run starts, and where single steps from the controls of a proof lead.
-fn next_controls(machine: &Buffered<'_>, proof: &CubeProof) -> HashSet<BufferedControl> {
+fn next_controls(machine: &Buffered<'_>, proof: &CubeProof) -> FxHashSet<BufferedControl> {
     let (holder, locals) = machine.initial();
-    let mut found = HashSet::from([(holder, locals.to_vec())]);
-    let mut known: HashMap<_, Vec<_>> = HashMap::new();
+    let mut found = FxHashSet::from_iter([(holder, locals.to_vec())]);
+    let mut known: FxHashMap<_, Vec<_>> = FxHashMap::default();
     for (holder, locals) in &proof.controls {
         for (thread, local) in machine.program().thread_ids().zip(locals) {
             let after = known.entry((thread, *holder, local)).or_insert_with(|| {
@@ -84,12 +85,13 @@ fn next_controls(machine: &Buffered<'_>, proof: &CubeProof) -> HashSet<BufferedC
 
 /// A proof that grows.
 struct Closure {
+    /// All but its cubes.
     proof: CubeProof,
-    predicates: HashMap<Atom, u32>,
-    controls: HashMap<BufferedControl, u32>,
-    cubes: HashSet<(u32, Vec<(u32, bool)>)>,
+    predicates: FxHashMap<Atom, u32>,
+    controls: FxHashMap<BufferedControl, u32>,
+    cubes: IndexSet<Cube, FxBuildHasher>,
     /// The controls whose cubes are asked for.
-    needed: HashSet<BufferedControl>,
+    needed: FxHashSet<BufferedControl>,
     /// Bytes that were added, roughly.
     bytes: usize,
 }
@@ -99,15 +101,25 @@ impl Closure {
         let numbered = |at: usize| at as u32;
         let predicates = proof.predicates.iter().enumerate().map(|(at, atom)| (atom.clone(), numbered(at)));
         let controls = proof.controls.iter().enumerate().map(|(at, control)| (control.clone(), numbered(at)));
-        let cubes = proof.cubes.iter().map(|cube| (cube.control, cube.literals.clone()));
         Closure {
             predicates: predicates.collect(),
             controls: controls.collect(),
-            cubes: cubes.collect(),
-            needed: HashSet::new(),
+            cubes: proof.cubes.iter().cloned().collect(),
+            needed: FxHashSet::default(),
             bytes: 0,
-            proof: CubeProof { renamings: Box::default(), ..proof.clone() },
+            proof: CubeProof {
+                renamings: Box::default(),
+                cubes: Vec::new(),
+                recall: proof.recall,
+                vocabulary: proof.vocabulary.clone(),
+                predicates: proof.predicates.clone(),
+                controls: proof.controls.clone(),
+            },
         }
+    }
+
+    fn into_proof(self) -> CubeProof {
+        CubeProof { cubes: self.cubes.into_iter().collect(), ..self.proof }
     }
 
     /// Adds what a renaming makes of all cubes; `None` if something has no image.
@@ -117,19 +129,19 @@ impl Closure {
         let controls = proof.controls.iter().map(|control| self.control(control, machine, renaming));
         let controls: Vec<Option<u32>> = controls.collect::<Option<_>>()?;
         for cube in &proof.cubes {
-            let literal = |(predicate, sign): &(u32, bool)| {
-                let (new, same) = predicates.get(*predicate as usize)?;
-                Some((*new, *sign == *same))
-            };
             let Some(control) = *controls.get(cube.control as usize)? else { continue };
-            let mut literals = cube.literals.iter().map(literal).collect::<Option<Vec<_>>>()?;
+            let mut literals = Vec::with_capacity(cube.literals.len());
+            for (predicate, sign) in &cube.literals {
+                let (new, same) = *predicates.get(*predicate as usize)?;
+                literals.push((new, *sign == same));
+            }
             literals.sort_unstable();
             literals.dedup();
             // A cube that says something and its opposite holds nowhere.
             let possible = literals.windows(2).all(|pair| pair[0].0 != pair[1].0);
-            if possible && self.cubes.insert((control, literals.clone())) {
-                self.bytes += 128 + 16 * literals.len();
-                self.proof.cubes.push(Cube { control, literals });
+            let bytes = 128 + 16 * literals.len();
+            if possible && self.cubes.insert(Cube { control, literals }) {
+                self.bytes += bytes;
             }
         }
         Some(())

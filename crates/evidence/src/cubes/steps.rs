@@ -10,12 +10,12 @@ use crate::symbolic::{self, NotLinear, PoolChoice, Value, Vocabulary};
 use logic::{Atom, Linear, Var};
 use machine::{Event, Machine};
 use program::ThreadId;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// What literals become under a replacement of variables.
 #[derive(Default)]
 pub(super) struct Image {
-    by: HashMap<Var, Linear>,
+    by: FxHashMap<Var, Linear>,
     /// What else is put in instead, for further instances.
     further: Vec<PoolChoice>,
     /// By predicate: where its atoms begin in `atoms`, and how many they are; none if they were not
@@ -93,14 +93,14 @@ type ThreadControl<M> = (ThreadId, <M as Machine>::Global, <M as Machine>::Local
 pub(super) struct Steps<M: Machine> {
     machine: M,
     list: Vec<CubeStep<M>>,
-    by_control: HashMap<ThreadControl<M>, std::ops::Range<usize>>,
+    by_control: FxHashMap<ThreadControl<M>, std::ops::Range<usize>>,
     /// Bytes, roughly.
     pub(super) bytes: usize,
 }
 
 impl<M: Machine> Steps<M> {
     pub(super) fn new(machine: M) -> Steps<M> {
-        Steps { machine, list: Vec::new(), by_control: HashMap::new(), bytes: 0 }
+        Steps { machine, list: Vec::new(), by_control: FxHashMap::default(), bytes: 0 }
     }
 
     pub(super) fn machine(&self) -> &M {

@@ -5,11 +5,11 @@ use crate::CubeProof;
 use crate::symbolic::Name;
 use logic::{Atom, Var};
 use machine::{Machine, Slot};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The numbers of controls.
-pub(super) type ControlNumbers<'a, M> = HashMap<(<M as Machine>::Global, &'a [<M as Machine>::Local]), u32>;
+pub(super) type ControlNumbers<'a, M> = FxHashMap<(<M as Machine>::Global, &'a [<M as Machine>::Local]), u32>;
 
 /// A proof about a machine.
 pub(super) type CubeProofOf<M, R> = CubeProof<R, <M as Machine>::Global, <M as Machine>::Local>;
@@ -22,7 +22,7 @@ pub(super) fn validate<'a, M: Machine, R>(
     machine: &M,
     proof: &'a CubeProofOf<M, R>,
 ) -> Result<(ControlNumbers<'a, M>, CubesOf), CubeFlaw> {
-    let mut controls = HashMap::new();
+    let mut controls = FxHashMap::default();
     for (at, (global, shapes)) in proof.controls.iter().enumerate() {
         let new = controls.insert((global.clone(), shapes.as_slice()), at as u32).is_none();
         if !new || !control_exists(machine, global, shapes) {
@@ -67,7 +67,7 @@ fn check_literals<M: Machine, R>(
         Some(Name::Slot(slot)) => Some((slot, var.index())),
         _ => None,
     };
-    let numbers: HashMap<Slot, usize> = vars.filter_map(named).collect();
+    let numbers: FxHashMap<Slot, usize> = vars.filter_map(named).collect();
     // By variable: the last control that has it.
     let mut seen = vec![usize::MAX; proof.vocabulary.len()];
     for (control, cubes) in cubes_of.iter().enumerate().filter(|(_, cubes)| !cubes.is_empty()) {
