@@ -4,6 +4,8 @@ use crate::gap_plan::{Plans, StepPlan, Unsupported};
 use crate::{DataDomain, Doubt, Event, Gaps, InitialStates, Machine, State, Statement, Stepper};
 use num_traits::ToPrimitive;
 use program::{Domain, EdgeId, Op, Place, Program, ThreadId, VarId};
+use smallvec::{SmallVec, smallvec};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -16,6 +18,8 @@ pub struct GapStepper<'m, M: Machine> {
     stepper: Stepper<'m, M>,
     gaps: Gaps,
     plans: Plans,
+    /// Memory for states between others.
+    spare: RefCell<Vec<State>>,
 }
 
 impl<'m, M: Machine> GapStepper<'m, M> {
@@ -25,7 +29,7 @@ impl<'m, M: Machine> GapStepper<'m, M> {
         let precision = precision.max(plans.precision);
         let (low, high) = (plans.low - precision, plans.high + precision);
         let gaps = Gaps { low, high, precision, modulus: plans.modulus };
-        Ok(GapStepper { stepper: Stepper::new(machine), gaps, plans })
+        Ok(GapStepper { stepper: Stepper::new(machine), gaps, plans, spare: RefCell::default() })
     }
 
     /// The machine with a given window and precision; `None` if they are too small to be sound.
@@ -41,7 +45,7 @@ impl<'m, M: Machine> GapStepper<'m, M> {
             && sane(gaps.low)
             && sane(gaps.high)
             && sane(gaps.precision);
-        enough.then(|| GapStepper { stepper: Stepper::new(machine), gaps, plans })
+        enough.then(|| GapStepper { stepper: Stepper::new(machine), gaps, plans, spare: RefCell::default() })
     }
 
     /// The window and the precision.
@@ -85,8 +89,7 @@ impl<'m, M: Machine> GapStepper<'m, M> {
         doubt: &mut impl FnMut(Doubt),
         visit: &mut impl FnMut(Event, Option<i64>, &State),
     ) {
-        let mut next = State::default();
-        let mut opened = state.clone();
+        let mut next = self.take_spare();
         let mut step = |state: &State| {
             // What a free choice leaves out is looked at elsewhere.
             let doubt = |d| {
@@ -103,23 +106,31 @@ impl<'m, M: Machine> GapStepper<'m, M> {
             });
         };
         if offset == 0 {
-            return step(state);
+            step(state);
+            return self.spare.borrow_mut().push(next);
         }
         let near = self.read_with_offset(thread, state, offset);
+        let mut opened = self.take_spare();
+        opened.clone_from(state);
         let done = self.gaps.open_near(&state.values, &near, offset, |values| {
             opened.values.clear();
             opened.values.extend_from_slice(values);
             step(&opened);
         });
+        self.spare.borrow_mut().extend([next, opened]);
         if !done {
             doubt(Doubt::Bound);
         }
     }
 
+    fn take_spare(&self) -> State {
+        self.spare.borrow_mut().pop().unwrap_or_default()
+    }
+
     /// What the steps of a thread that are run with an offset may read.
-    fn read_with_offset(&self, thread: ThreadId, state: &State, offset: i64) -> Vec<i64> {
+    fn read_with_offset(&self, thread: ThreadId, state: &State, offset: i64) -> SmallVec<[i64; 16]> {
         let loc = self.stepper.machine().location(self.stepper.local(thread, state));
-        let mut near = Vec::new();
+        let mut near = SmallVec::new();
         for (edge, _) in self.program().thread(thread).outgoing(loc) {
             if *self.plans.at(thread, edge) != StepPlan::Offset(offset) {
                 continue;
@@ -250,16 +261,16 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
         let loc = self.stepper.machine().location(self.stepper.local(thread, state));
         let mut choosing = Vec::new();
         // Drains, and steps that compute exactly, need no opening.
-        let mut offsets = BTreeSet::from([0]);
+        let mut offsets: SmallVec<[i64; 4]> = smallvec![0];
         for (edge, _) in self.program().thread(thread).outgoing(loc) {
             match self.plans.at(thread, edge) {
-                StepPlan::Offset(offset) => {
-                    offsets.insert(*offset);
-                }
+                StepPlan::Offset(offset) => offsets.push(*offset),
                 StepPlan::Choice => choosing.push(Event::Step { thread, edge }),
                 StepPlan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
             }
         }
+        offsets.sort_unstable();
+        offsets.dedup();
         for offset in offsets {
             self.steps_with_offset(thread, (state, next), offset, &mut doubt, &mut visit);
         }

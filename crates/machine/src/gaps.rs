@@ -25,7 +25,11 @@
 //! Remainders modulo a divisor of `m` are the same in all states a normal form stands for. Any
 //! other expression is still computed exactly while what it reads lies in the window.
 
+use smallvec::SmallVec;
 use std::ops::RangeInclusive;
+
+/// Values outside the window: there are few, and every step brings them into normal form.
+type Few<T> = SmallVec<[T; 16]>;
 
 /// More ways to open gaps than this are not tried.
 const MAX_OPENINGS: usize = 1 << 12;
@@ -82,7 +86,7 @@ impl Gaps {
     ) -> bool {
         let Some(ways) = self.ways(values, opens, more) else { return false };
         let sizes = self.sizes(more);
-        let mut opened = Vec::new();
+        let mut opened: Few<i64> = Few::new();
         for way in 0..ways {
             let mut digits = way;
             opened.clear();
@@ -158,7 +162,7 @@ impl Gaps {
     /// How many of these gaps are wide.
     fn wide_gaps(&self, values: &[i64], opens: &dyn Fn((i64, i64)) -> bool) -> usize {
         let mut wide = 0;
-        self.rebuild(&mut values.to_vec(), &mut |gap, ends| {
+        self.rebuild(&mut Few::from_slice(values), &mut |gap, ends| {
             wide += usize::from(gap > self.precision && opens(ends));
             gap
         });
@@ -171,13 +175,13 @@ impl Gaps {
         if !values.iter().any(outside) {
             return;
         }
-        let mut above: Vec<i64> = values.iter().copied().filter(|v| *v > self.high).collect();
+        let mut above: Few<i64> = values.iter().copied().filter(|v| *v > self.high).collect();
         above.sort_unstable();
         above.dedup();
-        let mut below: Vec<i64> = values.iter().copied().filter(|v| *v < self.low).collect();
+        let mut below: Few<i64> = values.iter().copied().filter(|v| *v < self.low).collect();
         below.sort_unstable_by(|a, b| b.cmp(a));
         below.dedup();
-        let mut renamed = Vec::with_capacity(above.len() + below.len());
+        let mut renamed: Few<(i64, i64)> = Few::new();
         let (mut old, mut new) = (self.high, self.high);
         for value in above {
             new += gap(value - old, (old, value));
