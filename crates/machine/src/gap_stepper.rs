@@ -198,7 +198,7 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
     type Machine = M;
 
     /// Normal forms are worked out anew after every step.
-    const WORK: usize = 3;
+    const WORK: usize = 2;
 
     fn stepper(&self) -> &Stepper<'m, M> {
         &self.stepper

@@ -56,13 +56,13 @@ impl<M: Machine, R> CubeChecker<'_, M, R> {
     /// Whether the facts are contradictory, for which the guard is to blame, or the target has a
     /// cube that holds after the step.
     pub(super) fn lands(&mut self, image: &mut Image, guard: &[AtomId], target: Option<u32>) -> bool {
-        let proof = self.proof;
+        let proof = self.valid.proof;
         self.landing.begin(proof.predicates.len(), proof.controls.len());
         self.landing.cover.clear();
         let Some(target) = target.map(|target| target as usize) else {
             return self.facts.contradictory(&self.atoms, guard);
         };
-        let cubes = self.cubes_of[target].clone();
+        let cubes = &self.valid.cubes_of[target];
         let literals = |at: usize| proof.cubes[cubes[at] as usize].literals.as_slice();
         let last = self.landing.last[target];
         let order = (last..cubes.len()).chain(0..last.min(cubes.len()));
@@ -74,8 +74,8 @@ impl<M: Machine, R> CubeChecker<'_, M, R> {
             }
         }
         self.facts.contradictory(&self.atoms, guard)
-            || self.covered_by_one(image, &cubes)
-            || self.covered_by_several(image, &cubes)
+            || self.covered_by_one(image, cubes)
+            || self.covered_by_several(image, cubes)
     }
 
     /// Whether a literal holds after the step.
@@ -87,7 +87,7 @@ impl<M: Machine, R> CubeChecker<'_, M, R> {
         }
         let (predicate, sign) = literal;
         let terms = (&self.vocabulary, &mut self.atoms);
-        let needed = image.of(terms, &self.proof.predicates, predicate as usize);
+        let needed = image.of(terms, &self.valid.proof.predicates, predicate as usize);
         let (atoms, facts) = (&self.atoms, &mut self.facts);
         let holds = needed.iter().all(|atom| {
             let goal = atoms.signed(*atom, sign);
@@ -103,7 +103,7 @@ impl<M: Machine, R> CubeChecker<'_, M, R> {
     }
 
     fn covered_by_one(&mut self, image: &mut Image, cubes: &[u32]) -> bool {
-        let proof = self.proof;
+        let proof = self.valid.proof;
         let literals = |cube: &u32| proof.cubes[*cube as usize].literals.as_slice();
         let missing = |cube: &&u32| {
             literals(cube).iter().filter(|literal| !self.holds(image, **literal, false)).count()
@@ -128,7 +128,7 @@ impl<M: Machine, R> CubeChecker<'_, M, R> {
 
     /// What is missing of a cube for it to hold. `None` if some of it surely fails.
     fn open_parts(&mut self, image: &mut Image, cube: u32) -> Option<Vec<AtomId>> {
-        let proof = self.proof;
+        let proof = self.valid.proof;
         let mut open = Vec::new();
         for literal in &proof.cubes[cube as usize].literals {
             if self.holds(image, *literal, true) {

@@ -38,6 +38,7 @@ mod valid;
 pub use renamed::renamed_atom;
 pub(crate) use smtlib::write_obligations;
 
+use crate::parallel::each;
 use crate::symbolic::{self, AtomCases, Vocabulary};
 use crate::{CubeProof, Monitor, Progress, Rejected, Task};
 use atoms::{AtomId, Atoms};
@@ -47,11 +48,15 @@ use logic::Atom;
 use machine::{Buffered, Event, Local, LocalFirst, Machine, Recall, Violation};
 use program::Program;
 use std::fmt;
+use std::ops::ControlFlow;
 use steps::{Image, Steps};
-use valid::{ControlNumbers, CubeProofOf, CubesOf, control_slots, validate};
+use valid::{CubeProofOf, ValidProof, control_slots};
 
 /// No proof of ours keeps more stores of a thread; a file that says so only wants to take time.
 const MOST_KEPT: usize = 256;
+
+/// Proofs of fewer cubes are checked by one thread.
+const WORTH_PIECES: usize = 512;
 
 /// Unions of more cubes than this are not tried.
 const MOST_TOGETHER: usize = 64;
@@ -98,21 +103,20 @@ impl From<CubeFlaw> for Rejected {
 /// Checks a proof by cubes.
 pub(crate) fn check_cubes(task: &Task<'_>, proof: &CubeProof, monitor: &dyn Monitor) -> Result<(), Rejected> {
     if proof.renamings.is_empty() {
-        return forgetful_checker(task, proof)?.check(monitor);
+        return forgetful_proof(task, proof)?.check(monitor);
     }
     let whole = renamed::written_out(task, proof, monitor)?;
-    let mut checker = forgetful_checker(task, &whole)?;
-    checker.listed = proof.cubes.len() as u32;
-    checker.check(monitor)
+    ValidProof { listed: proof.cubes.len() as u32, ..forgetful_proof(task, &whole)? }.check(monitor)
 }
 
-/// The checker of proofs about the machine that forgets.
-type ForgetfulChecker<'a> = CubeChecker<'a, Buffered<'a>, Recall>;
-
-fn forgetful_checker<'a>(task: &Task<'a>, proof: &'a CubeProof) -> Result<ForgetfulChecker<'a>, CubeFlaw> {
+/// A proof about the machine that forgets.
+fn forgetful_proof<'a>(
+    task: &Task<'a>,
+    proof: &'a CubeProof,
+) -> Result<ValidProof<'a, Buffered<'a>, Recall>, CubeFlaw> {
     keeps_few(proof)?;
     let machine = Buffered::recalling(task.program, task.model, proof.recall);
-    CubeChecker::new(task.program, machine, LocalFirst::new(task.program, task.model), proof)
+    ValidProof::new(task.program, machine, LocalFirst::new(task.program, task.model), proof)
 }
 
 /// Whether no control keeps more stores than those of our proofs.
@@ -122,7 +126,7 @@ fn keeps_few(proof: &CubeProof) -> Result<(), CubeFlaw> {
 }
 
 /// Checks a proof about a machine in which nobody goes first.
-pub(crate) fn check_cubes_on<M: Machine, R>(
+pub(crate) fn check_cubes_on<M: Machine, R: Sync>(
     program: &Program,
     machine: M,
     proof: &CubeProofOf<M, R>,
@@ -131,7 +135,23 @@ pub(crate) fn check_cubes_on<M: Machine, R>(
     if !proof.renamings.is_empty() {
         return Err(Rejected::Renaming);
     }
-    CubeChecker::new(program, machine, LocalFirst::nobody(program), proof)?.check(monitor)
+    ValidProof::new(program, machine, LocalFirst::nobody(program), proof)?.check(monitor)
+}
+
+impl<M: Machine, R: Sync> ValidProof<'_, M, R> {
+    /// Shows everything that has to be shown. On several threads every one takes some of the controls; of those that show
+    /// something wrong the first counts, as it would on one.
+    fn check(&self, monitor: &dyn Monitor) -> Result<(), Rejected> {
+        CubeChecker::new(self).initial()?;
+        let few = self.proof.cubes.len() < WORTH_PIECES;
+        let threads = if few { 1 } else { monitor.threads().max(1) };
+        let pieces = each(threads, threads, |piece| {
+            let controls = (piece..self.proof.controls.len()).step_by(threads);
+            ControlFlow::Continue(CubeChecker::new(self).controls(controls, monitor))
+        });
+        let wrong = pieces.into_iter().filter_map(Result::err).min_by_key(|(control, _)| *control);
+        wrong.map_or(Ok(()), |(_, rejected)| Err(rejected))
+    }
 }
 
 /// What has to be shown of every cube of a control.
@@ -141,72 +161,56 @@ struct CubeObligations {
     steps: Vec<(usize, Option<u32>)>,
 }
 
+/// What one thread knows while it checks.
 struct CubeChecker<'a, M: Machine, R> {
-    program: &'a Program,
-    proof: &'a CubeProofOf<M, R>,
-    controls: ControlNumbers<'a, M>,
-    /// By control: its cubes.
-    cubes_of: CubesOf,
-    /// Steps are looked at from the cubes before this one; others are there under other names.
-    listed: u32,
-    first: LocalFirst,
+    valid: &'a ValidProof<'a, M, R>,
     vocabulary: Vocabulary,
     atoms: Atoms,
     /// The predicates as atoms.
     predicates: Vec<AtomId>,
-    steps: Steps<M>,
+    steps: Steps<'a, M>,
     facts: CubeFacts,
     landing: Landing,
 }
 
 impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
-    /// For a proof that speaks of things that exist.
-    fn new(
-        program: &'a Program,
-        machine: M,
-        first: LocalFirst,
-        proof: &'a CubeProofOf<M, R>,
-    ) -> Result<CubeChecker<'a, M, R>, CubeFlaw> {
-        let (controls, cubes_of) = validate(&machine, proof)?;
-        let (vocabulary, mut atoms) = (proof.vocabulary.clone(), Atoms::new());
-        let predicates = proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
-        Ok(CubeChecker {
-            program,
-            proof,
-            controls,
-            cubes_of,
-            listed: u32::MAX,
-            first,
+    fn new(valid: &'a ValidProof<'a, M, R>) -> CubeChecker<'a, M, R> {
+        let (vocabulary, mut atoms) = (valid.proof.vocabulary.clone(), Atoms::new());
+        let predicates = valid.proof.predicates.iter().map(|atom| atoms.id(&vocabulary, atom)).collect();
+        CubeChecker {
+            valid,
             vocabulary,
             atoms,
             predicates,
-            steps: Steps::new(machine),
+            steps: Steps::new(&valid.machine),
             facts: CubeFacts::default(),
             landing: Landing::default(),
-        })
+        }
     }
 
-    /// Shows everything that has to be shown.
-    fn check(&mut self, monitor: &dyn Monitor) -> Result<(), Rejected> {
-        self.initial()?;
+    /// Shows what has to be shown of some controls, or says of which it cannot.
+    fn controls(
+        &mut self,
+        controls: impl Iterator<Item = usize>,
+        monitor: &dyn Monitor,
+    ) -> Result<(), (usize, Rejected)> {
         let (mut checked, mut observed) = (0, 0);
-        for control in 0..self.proof.controls.len() {
-            let cubes = self.cubes_of[control].clone();
-            let listed = self.listed;
-            if !cubes.iter().any(|cube| *cube < listed) {
+        for control in controls {
+            let mut listed = self.valid.listed_of(control).peekable();
+            if listed.peek().is_none() {
                 continue;
             }
-            let work = self.work(control)?;
-            for cube in cubes.iter().copied().filter(|cube| *cube < listed) {
+            let work = self.work(control).map_err(|flaw| (control, flaw.into()))?;
+            for cube in listed {
                 let bytes = self.bytes();
                 if checked % 256 == 0 || bytes > observed + (1 << 20) {
                     observed = bytes;
                     let progress =
                         Progress { phase: "checking", states: checked, bytes, ..Default::default() };
-                    monitor.observe(&progress).map_err(Rejected::Stopped)?;
+                    monitor.observe(&progress).map_err(|stop| (control, Rejected::Stopped(stop)))?;
                 }
                 checked += 1;
-                self.cube(cube as usize, &work)?;
+                self.cube(cube as usize, &work).map_err(|flaw| (control, flaw.into()))?;
             }
         }
         Ok(())
@@ -220,7 +224,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
     /// The number of the control at the start.
     fn start(&self) -> Option<u32> {
         let (global, shapes) = self.steps.machine().initial();
-        self.controls.get(&(global, shapes.as_slice())).copied()
+        self.valid.controls.get(&(global, shapes.as_slice())).copied()
     }
 
     fn initial(&mut self) -> Result<(), CubeFlaw> {
@@ -232,7 +236,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
     /// The cases in which a run may start. Where conditions on initial values are not linear, all starts that the
     /// variables' domains allow have to be covered, which are no fewer.
     fn start_cases(&mut self) -> AtomCases {
-        symbolic::start_cases(&mut self.vocabulary, self.program).unwrap_or_else(|_| vec![Vec::new()])
+        symbolic::start_cases(&mut self.vocabulary, self.valid.program).unwrap_or_else(|_| vec![Vec::new()])
     }
 
     /// Whether cubes cover what a run may start with in this case.
@@ -240,7 +244,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
         let (_, shapes) = self.steps.machine().initial();
         let mut known: Vec<AtomId> = case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
         for slot in control_slots(self.steps.machine(), &shapes) {
-            let atoms = symbolic::initially(&mut self.vocabulary, self.program, slot);
+            let atoms = symbolic::initially(&mut self.vocabulary, self.valid.program, slot);
             known.extend(atoms.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)));
         }
         self.facts.begin(&self.atoms, known);
@@ -250,19 +254,19 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
 
     /// What has to be shown of the cubes of a control.
     fn work(&mut self, control: usize) -> Result<CubeObligations, CubeFlaw> {
-        let (global, shapes) = &self.proof.controls[control];
+        let (global, shapes) = &self.valid.proof.controls[control];
         let not_linear = |_| CubeFlaw::NotLinear(control);
         let standing = self.steps.machine().standing(shapes);
         let cases =
-            symbolic::violations(&mut self.vocabulary, self.program, &standing).map_err(not_linear)?;
+            symbolic::violations(&mut self.vocabulary, self.valid.program, &standing).map_err(not_linear)?;
         let mut numbers =
             |case: &[Atom]| case.iter().map(|atom| self.atoms.id(&self.vocabulary, atom)).collect();
         let violations = cases.iter().map(|(violation, case)| (*violation, numbers(case))).collect();
-        let first = self.first.thread(standing.iter().copied());
+        let first = self.valid.first.thread(standing.iter().copied());
         let mut steps = Vec::new();
-        for thread in self.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
+        for thread in self.valid.program.thread_ids().filter(|t| first.is_none_or(|first| first == *t)) {
             let (loc, drained) = standing[thread.index()];
-            let waits = self.first.waits(thread, loc, drained);
+            let waits = self.valid.first.waits(thread, loc, drained);
             let terms = (&mut self.vocabulary, &mut self.atoms);
             let shape = &shapes[thread.index()];
             for at in self.steps.of(terms, (thread, global, shape)).map_err(not_linear)? {
@@ -273,7 +277,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
                 }
                 let mut next = shapes.clone();
                 next[thread.index()] = step.local.clone();
-                steps.push((at, self.controls.get(&(step.global.clone(), next.as_slice())).copied()));
+                steps.push((at, self.valid.controls.get(&(step.global.clone(), next.as_slice())).copied()));
             }
         }
         Ok(CubeObligations { violations, steps })
@@ -281,7 +285,7 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
 
     /// Turns to a cube.
     fn begin(&mut self, at: usize) {
-        let literals = &self.proof.cubes[at].literals;
+        let literals = &self.valid.proof.cubes[at].literals;
         let literal = |(p, sign): &(u32, bool)| self.atoms.signed(self.predicates[*p as usize], *sign);
         self.facts.begin(&self.atoms, literals.iter().map(literal));
     }
@@ -318,10 +322,10 @@ impl<'a, M: Machine, R> CubeChecker<'a, M, R> {
 
     /// What the cube says of the member that a step takes from a pool.
     fn step_facts(&mut self, cube: usize, step: usize) -> Vec<AtomId> {
-        let predicates = &self.proof.predicates;
+        let predicates = &self.valid.proof.predicates;
         let mut known = Vec::new();
         for taken in &mut self.steps.step_mut(step).taken {
-            for (p, sign) in &self.proof.cubes[cube].literals {
+            for (p, sign) in &self.valid.proof.cubes[cube].literals {
                 if taken.touches(&predicates[*p as usize]) {
                     let instances = taken.of((&self.vocabulary, &mut self.atoms), predicates, *p as usize);
                     known.extend(instances.iter().map(|id| self.atoms.signed(*id, *sign)));

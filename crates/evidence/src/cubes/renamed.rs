@@ -14,14 +14,13 @@
 //! The closure is written out here, as far as the start and single steps from controls of the proof lead into it. The checker looks at steps from the cubes of the
 //! proof alone, which stand first.
 
-use super::valid::validate;
-use super::{CubeFlaw, keeps_few};
+use super::{CubeFlaw, forgetful_proof};
 use crate::file::slot_exists;
 use crate::symbolic::{Name, Vocabulary};
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Task};
 use indexmap::IndexSet;
 use logic::{Atom, Linear};
-use machine::{Buffered, Local, LocalFirst, Machine, renamed_local, renaming_group};
+use machine::{Buffered, Local, Machine, renamed_local, renaming_group};
 use program::{Renaming, ThreadId};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -34,16 +33,14 @@ pub(super) fn written_out(
     proof: &CubeProof,
     monitor: &dyn Monitor,
 ) -> Result<CubeProof, Rejected> {
-    let first = LocalFirst::new(task.program, task.model);
+    let valid = forgetful_proof(task, proof)?;
+    let (machine, first) = (&valid.machine, &valid.first);
     let keeps = |renaming: &Renaming| {
         renaming.preserves_steps(task.program) && renaming.keeps_values() && first.is_kept_by(renaming)
     };
     if !proof.renamings.iter().all(keeps) {
         return Err(Rejected::Renaming);
     }
-    keeps_few(proof)?;
-    let machine = Buffered::recalling(task.program, task.model, proof.recall);
-    validate(&machine, proof)?;
     let known = |var| match proof.vocabulary.name(var) {
         Some(Name::Slot(slot)) => slot_exists(task.program, slot),
         _ => false,
@@ -52,11 +49,11 @@ pub(super) fn written_out(
         return Err(CubeFlaw::Predicate(at).into());
     }
     let group = renaming_group(task.program, &proof.renamings).ok_or(Rejected::Renaming)?;
-    let mut closure = Closure { needed: next_controls(&machine, proof), ..Closure::of(proof) };
+    let mut closure = Closure { needed: next_controls(machine, proof), ..Closure::of(proof) };
     for renaming in &group[1..] {
         let progress = Progress { phase: "renaming", bytes: closure.bytes, ..Progress::default() };
         monitor.observe(&progress).map_err(Rejected::Stopped)?;
-        closure.add(proof, &machine, renaming).ok_or(Rejected::Renaming)?;
+        closure.add(proof, machine, renaming).ok_or(Rejected::Renaming)?;
     }
     Ok(closure.into_proof())
 }

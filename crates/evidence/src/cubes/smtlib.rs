@@ -11,14 +11,16 @@
 
 use super::atoms::AtomId;
 use super::steps::{CubeStep, Image};
-use super::{CubeObligations, ForgetfulChecker, forgetful_checker};
+use super::{CubeChecker, CubeObligations, forgetful_proof};
 use crate::smtlib::{junction, name_of, write_question};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
 use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
-use machine::Buffered;
+use machine::{Buffered, Recall};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+
+type ForgetfulChecker<'a> = CubeChecker<'a, Buffered<'a>, Recall>;
 
 /// Writes the obligations of a proof by cubes and returns how many there are.
 pub(crate) fn write_obligations(
@@ -27,7 +29,8 @@ pub(crate) fn write_obligations(
     out: &mut dyn Write,
 ) -> io::Result<usize> {
     let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
-    let mut checker = forgetful_checker(task, proof).map_err(invalid)?;
+    let valid = forgetful_proof(task, proof).map_err(invalid)?;
+    let mut checker = CubeChecker::new(&valid);
     let works = (0..proof.controls.len()).map(|control| checker.work(control));
     let works = works.collect::<Result<Vec<CubeObligations>, _>>().map_err(invalid)?;
     let cases = checker.start_cases();
@@ -44,7 +47,7 @@ pub(crate) fn write_obligations(
         script.initial(start)?;
     }
     for (control, work) in works.iter().enumerate() {
-        for cube in script.checker.cubes_of[control].clone().iter() {
+        for cube in &valid.cubes_of[control] {
             script.cube(*cube, work)?;
         }
     }
@@ -84,7 +87,7 @@ impl StartQuestion {
 fn cover(checker: &ForgetfulChecker<'_>, covered: bool, target: Option<u32>) -> Vec<u32> {
     match (covered, target) {
         (true, _) => checker.landing.cover.clone(),
-        (false, Some(target)) => checker.cubes_of[target as usize].to_vec(),
+        (false, Some(target)) => checker.valid.cubes_of[target as usize].to_vec(),
         (false, None) => Vec::new(),
     }
 }
@@ -113,11 +116,11 @@ impl CubeScript<'_> {
         for index in 0..self.terms.len() {
             writeln!(self.out, "(declare-const {} Int)", self.name(Var::at(index)))?;
         }
-        for (at, cube) in self.checker.proof.cubes.iter().enumerate() {
+        for (at, cube) in self.checker.valid.proof.cubes.iter().enumerate() {
             let parameters = self.parameters[at].iter().map(|var| format!("({} Int)", self.name(*var)));
             let parameters = parameters.collect::<Vec<_>>().join(" ");
             let literal = |(p, sign): &(u32, bool)| {
-                let atom = &self.checker.proof.predicates[*p as usize];
+                let atom = &self.checker.valid.proof.predicates[*p as usize];
                 self.atom(&if *sign { atom.clone() } else { atom.negate() })
             };
             let body = junction("and", cube.literals.iter().map(literal));

@@ -90,21 +90,21 @@ pub(super) struct CubeStep<M: Machine> {
 type ThreadControl<M> = (ThreadId, <M as Machine>::Global, <M as Machine>::Local);
 
 /// The steps of the controls met so far.
-pub(super) struct Steps<M: Machine> {
-    machine: M,
+pub(super) struct Steps<'a, M: Machine> {
+    machine: &'a M,
     list: Vec<CubeStep<M>>,
     by_control: FxHashMap<ThreadControl<M>, std::ops::Range<usize>>,
     /// Bytes, roughly.
     pub(super) bytes: usize,
 }
 
-impl<M: Machine> Steps<M> {
-    pub(super) fn new(machine: M) -> Steps<M> {
+impl<'a, M: Machine> Steps<'a, M> {
+    pub(super) fn new(machine: &'a M) -> Steps<'a, M> {
         Steps { machine, list: Vec::new(), by_control: FxHashMap::default(), bytes: 0 }
     }
 
-    pub(super) fn machine(&self) -> &M {
-        &self.machine
+    pub(super) fn machine(&self) -> &'a M {
+        self.machine
     }
 
     /// The numbers of a thread's steps.

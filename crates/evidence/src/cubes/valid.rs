@@ -4,9 +4,9 @@ use super::CubeFlaw;
 use crate::CubeProof;
 use crate::symbolic::Name;
 use logic::{Atom, Var};
-use machine::{Machine, Slot};
+use machine::{LocalFirst, Machine, Slot};
+use program::Program;
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
 
 /// The numbers of controls.
 pub(super) type ControlNumbers<'a, M> = FxHashMap<(<M as Machine>::Global, &'a [<M as Machine>::Local]), u32>;
@@ -14,29 +14,47 @@ pub(super) type ControlNumbers<'a, M> = FxHashMap<(<M as Machine>::Global, &'a [
 /// A proof about a machine.
 pub(super) type CubeProofOf<M, R> = CubeProof<R, <M as Machine>::Global, <M as Machine>::Local>;
 
-/// The cubes of every control.
-pub(super) type CubesOf = Vec<Rc<[u32]>>;
+/// A proof that speaks of things that exist, and what it is about.
+pub(super) struct ValidProof<'a, M: Machine, R> {
+    pub(super) program: &'a Program,
+    pub(super) machine: M,
+    pub(super) first: LocalFirst,
+    pub(super) proof: &'a CubeProofOf<M, R>,
+    pub(super) controls: ControlNumbers<'a, M>,
+    /// By control: its cubes.
+    pub(super) cubes_of: Vec<Vec<u32>>,
+    /// Steps are looked at from the cubes before this one; others are there under other names.
+    pub(super) listed: u32,
+}
 
-/// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
-pub(super) fn validate<'a, M: Machine, R>(
-    machine: &M,
-    proof: &'a CubeProofOf<M, R>,
-) -> Result<(ControlNumbers<'a, M>, CubesOf), CubeFlaw> {
-    let mut controls = FxHashMap::default();
-    for (at, (global, shapes)) in proof.controls.iter().enumerate() {
-        let new = controls.insert((global.clone(), shapes.as_slice()), at as u32).is_none();
-        if !new || !control_exists(machine, global, shapes) {
-            return Err(CubeFlaw::Control(at));
+impl<'a, M: Machine, R> ValidProof<'a, M, R> {
+    /// Checks controls, predicates and literals; numbers the controls and sorts cubes by them.
+    pub(super) fn new(
+        program: &'a Program,
+        machine: M,
+        first: LocalFirst,
+        proof: &'a CubeProofOf<M, R>,
+    ) -> Result<ValidProof<'a, M, R>, CubeFlaw> {
+        let mut controls = FxHashMap::default();
+        for (at, (global, shapes)) in proof.controls.iter().enumerate() {
+            let new = controls.insert((global.clone(), shapes.as_slice()), at as u32).is_none();
+            if !new || !control_exists(&machine, global, shapes) {
+                return Err(CubeFlaw::Control(at));
+            }
         }
+        check_predicates(proof)?;
+        let mut cubes_of: Vec<Vec<u32>> = vec![Vec::new(); proof.controls.len()];
+        for (at, cube) in proof.cubes.iter().enumerate() {
+            cubes_of.get_mut(cube.control as usize).ok_or(CubeFlaw::Cube(at))?.push(at as u32);
+        }
+        check_literals(&machine, proof, &cubes_of)?;
+        Ok(ValidProof { program, machine, first, proof, controls, cubes_of, listed: u32::MAX })
     }
-    check_predicates(proof)?;
-    let mut cubes_of: Vec<Vec<u32>> = vec![Vec::new(); proof.controls.len()];
-    for (at, cube) in proof.cubes.iter().enumerate() {
-        cubes_of.get_mut(cube.control as usize).ok_or(CubeFlaw::Cube(at))?.push(at as u32);
+
+    /// The cubes of a control from which steps are looked at.
+    pub(super) fn listed_of(&self, control: usize) -> impl Iterator<Item = u32> + use<'_, M, R> {
+        self.cubes_of[control].iter().copied().filter(|cube| *cube < self.listed)
     }
-    let cubes_of: CubesOf = cubes_of.into_iter().map(Rc::from).collect();
-    check_literals(machine, proof, &cubes_of)?;
-    Ok((controls, cubes_of))
 }
 
 fn control_exists<M: Machine>(machine: &M, global: &M::Global, locals: &[M::Local]) -> bool {
@@ -60,7 +78,7 @@ fn check_predicates<R, G, L>(proof: &CubeProof<R, G, L>) -> Result<(), CubeFlaw>
 fn check_literals<M: Machine, R>(
     machine: &M,
     proof: &CubeProofOf<M, R>,
-    cubes_of: &[Rc<[u32]>],
+    cubes_of: &[Vec<u32>],
 ) -> Result<(), CubeFlaw> {
     let vars = (0..proof.vocabulary.len()).map(Var::at);
     let named = |var: Var| match proof.vocabulary.name(var) {
