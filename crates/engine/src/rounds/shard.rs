@@ -260,54 +260,60 @@ pub(super) const STATES: u8 = 1;
 /// What one begins with whose states come late, because their controls had no numbers.
 pub(super) const LATE: u8 = 2;
 
-/// How many states a letter remembers: most that are reached several ways are so in the same round.
-const REMEMBERED: usize = 1 << 10;
+/// Letters to all shards. A state that is reached in several ways is sent as often: to remember what was sent would take
+/// longer than to look up once more what comes.
+pub(super) struct Letters {
+    by_shard: Vec<Letter>,
+}
+
+impl Default for Letters {
+    fn default() -> Letters {
+        Letters { by_shard: (0..SHARDS).map(Letter::to).collect() }
+    }
+}
+
+impl Letters {
+    /// Adds a state for the shard that it belongs to.
+    #[inline]
+    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {
+        self.by_shard[shard_of(state)].add(parent, state);
+    }
+
+    /// What was written to a shard, if anything was; as much may follow.
+    pub(super) fn take(&mut self, shard: usize) -> Option<Vec<u8>> {
+        let letter = &mut self.by_shard[shard];
+        (!letter.bytes.is_empty()).then(|| letter.take())
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn bytes(&self) -> usize {
+        self.by_shard.iter().map(|letter| letter.bytes.capacity()).sum::<usize>()
+    }
+}
 
 /// States on their way to a shard, each with where it was reached from.
-pub(super) struct Letter {
+struct Letter {
     to: usize,
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     from: Option<StatePlace>,
-    /// By hash, where a state begins that was added; none does at 0.
-    recent: Vec<u32>,
 }
 
 impl Letter {
-    pub(super) fn to(shard: usize) -> Letter {
-        Letter { to: shard, bytes: Vec::new(), from: None, recent: vec![0; REMEMBERED] }
+    fn to(shard: usize) -> Letter {
+        Letter { to: shard, bytes: Vec::new(), from: None }
     }
 
     /// What was written; as much may follow.
-    pub(super) fn take(&mut self) -> Vec<u8> {
+    fn take(&mut self) -> Vec<u8> {
         self.from = None;
-        self.recent.fill(0);
         let room = Vec::with_capacity(self.bytes.len());
         std::mem::replace(&mut self.bytes, room)
-    }
-
-    /// Adds a state with this hash, unless it is remembered: where it was reached from first is what counts.
-    #[inline]
-    pub(super) fn add(&mut self, parent: StatePlace, state: &[u8], hash: u64) {
-        // Shards are told apart by lower bits.
-        let slot = (hash >> 8) as usize % REMEMBERED;
-        let begin = self.recent[slot] as usize;
-        let short = state.len() < 0x80;
-        if short && begin > 0 && usize::from(self.bytes[begin - 1]) == state.len() {
-            let known = self.bytes.get(begin..begin + state.len());
-            if known == Some(state) {
-                return;
-            }
-        }
-        self.append(parent, state);
-        if short {
-            self.recent[slot] = u32::try_from(self.bytes.len() - state.len()).unwrap_or(0);
-        }
     }
 
     /// Adds a state. The state it was reached from is told by how far it lies behind the one before; zero says
     /// that another shard follows.
     #[inline]
-    fn append(&mut self, parent: StatePlace, state: &[u8]) {
+    fn add(&mut self, parent: StatePlace, state: &[u8]) {
         let before = match self.from {
             Some(before) if before.shard == parent.shard && before.number <= parent.number => before.number,
             _ => {
@@ -428,9 +434,7 @@ mod tests {
                 })
                 .collect();
         let mut letter = Letter::to(9);
-        sent.iter().for_each(|(parent, state)| letter.add(*parent, state, state_hash(state)));
-        // What is in the letter already does not count.
-        letter.add(sent[0].0, &sent[1].1, state_hash(&sent[1].1));
+        sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
         let bytes = letter.take();
         let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
         let mut entries = LetterEntries::new(states);

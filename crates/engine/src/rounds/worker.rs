@@ -14,12 +14,9 @@
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::own::OwnFound;
-use super::shard::{LATE, Letter, NotAdded, STATES, Shard, StatePlace, TOGETHER};
+use super::shard::{LATE, Letters, NotAdded, STATES, Shard, StatePlace, TOGETHER};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
-use machine::{
-    Buffered, DataDomain, Doubt, Remembered, SHARDS, State, StateRef, TakenUp, shard_of_hash, shards_of,
-    state_hash,
-};
+use machine::{Buffered, DataDomain, Doubt, Remembered, State, StateRef, TakenUp, shards_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -80,7 +77,7 @@ pub(super) struct RoundsWorker<'a, D> {
     numbers: Numbers,
     own: Range<usize>,
     shards: Vec<Shard>,
-    letters: Vec<Letter>,
+    letters: Letters,
     /// What was found and is not added yet, of who works alone.
     found: Option<OwnFound>,
     /// Successors with controls that had no number, and where they were reached from: those of the round before, and of this one.
@@ -131,7 +128,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             domain,
             own,
             shards: start.shards,
-            letters: (0..SHARDS).map(Letter::to).collect(),
+            letters: Letters::default(),
             found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
             late: Default::default(),
             late_letters: Vec::new(),
@@ -385,8 +382,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             Some(found) => found.push(place, |start, bytes| successor.pack_behind(start, bytes)),
             None => {
                 let end = successor.pack_behind(0, packed);
-                let hash = state_hash(&packed[..end]);
-                letters[shard_of_hash(hash)].add(place, &packed[..end], hash);
+                letters.add(place, &packed[..end]);
             }
         });
         self.report.expanded += 1;
@@ -431,10 +427,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                     match numbers.pack(next, packed) {
                         true => match own {
                             Some(own) => own.push_packed(place, packed),
-                            None => {
-                                let hash = state_hash(packed);
-                                letters[shard_of_hash(hash)].add(place, packed, hash);
-                            }
+                            None => letters.add(place, packed),
                         },
                         false => late.push((place, next.clone())),
                     }
@@ -461,14 +454,13 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         let new = self.report.expanded - std::mem::replace(&mut self.report.reported, self.report.expanded);
         let own: usize = self.shards.iter().map(Shard::len).sum();
         let bytes: usize = self.shards.iter().map(Shard::bytes).sum();
-        let letters: usize = self.letters.iter().map(|letter| letter.bytes.capacity()).sum();
         self.monitor.observe(&Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.0 + own,
             // A state has three successors or so.
             work: 4 * new * D::WORK,
-            bytes: bytes + letters + self.domain.stepper().bytes() + self.remembered.bytes(),
+            bytes: bytes + self.letters.bytes() + self.domain.stepper().bytes() + self.remembered.bytes(),
             coming,
             ..Progress::default()
         })
@@ -490,9 +482,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         let mut posts = Vec::new();
         for worker in 0..workers {
             for shard in shards_of(worker, workers) {
-                if !self.letters[shard].bytes.is_empty() {
-                    posts.push((worker, self.letters[shard].take()));
-                }
+                posts.extend(self.letters.take(shard).map(|letter| (worker, letter)));
             }
         }
         posts
@@ -510,10 +500,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             }
             match &mut self.found {
                 Some(found) => found.push_packed(place, packed),
-                None => {
-                    let hash = state_hash(packed);
-                    self.letters[shard_of_hash(hash)].add(place, packed, hash);
-                }
+                None => self.letters.add(place, packed),
             }
         }
         self.late_letters = self.letters();

@@ -155,7 +155,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
 
     /// Looks at some states, and posts what others must have.
     fn send_round(&mut self) -> Result<(), Rejected> {
-        let mut letters: Vec<StateLetter> = (0..self.rounds.workers()).map(|_| StateLetter::new()).collect();
+        let mut letters: Vec<Vec<u8>> = vec![Vec::new(); self.rounds.workers()];
         let (first, before) = (self.at, self.seen);
         for _ in 0..STATES_PER_ROUND.min(self.left) {
             let (Some(state), None) = (self.at, &self.rejected) else { break };
@@ -169,7 +169,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
                 let owner = owner[shard_of_hash(hash)];
                 match here.contains(&owner) {
                     true => needed.add_hashed(next, hash),
-                    false => letters[owner].put(next, hash),
+                    false => put(next, &mut letters[owner]),
                 }
             });
             self.set_rejected(visited.err());
@@ -181,7 +181,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
             let why = missing(&mut self.obligations, self.states, before, some, &is_here);
             self.set_rejected(Some(why));
         }
-        let idle = self.left == 0 && letters.iter().all(|letter| letter.bytes.is_empty());
+        let idle = self.left == 0 && letters.iter().all(Vec::is_empty);
         let news = PartNews { idle, rejected: self.rejected.is_some() };
         self.rounds.post(news.with(letters)).map_err(lost)
     }
@@ -216,42 +216,17 @@ struct PartNews {
 
 impl PartNews {
     /// A letter to everybody: the news, and the states that must be there.
-    fn with(self, letters: Vec<StateLetter>) -> Vec<(usize, Vec<u8>)> {
+    fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
         let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
-        let letter = |letter: StateLetter| std::iter::once(head).chain(letter.bytes).collect();
+        let letter = |letter: Vec<u8>| std::iter::once(head).chain(letter).collect();
         letters.into_iter().map(letter).enumerate().collect()
     }
 }
 
-/// States that another process must have, each behind its length.
-struct StateLetter {
-    bytes: Vec<u8>,
-    /// By hash, one more than where a state begins that was written: most that are reached several ways are so in
-    /// the same round.
-    recent: Vec<u32>,
-}
-
-/// How many states a letter remembers.
-const REMEMBERED: usize = 1 << 14;
-
-impl StateLetter {
-    fn new() -> StateLetter {
-        StateLetter { bytes: Vec::new(), recent: Vec::new() }
-    }
-
-    /// Writes a state, unless it is remembered.
-    fn put(&mut self, state: &[u8], hash: u64) {
-        self.recent.resize(REMEMBERED, 0);
-        let recent = &mut self.recent[(hash >> 32) as usize % REMEMBERED];
-        let (start, length) = (self.bytes.len(), (state.len() as u32).to_le_bytes());
-        let written = (*recent as usize).checked_sub(1).and_then(|at| self.bytes[at..].strip_prefix(&length));
-        if written.is_some_and(|rest| rest.starts_with(state)) {
-            return;
-        }
-        self.bytes.extend(length);
-        self.bytes.extend_from_slice(state);
-        *recent = u32::try_from(start + 1).unwrap_or(0);
-    }
+/// Writes a state that another process must have, behind its length.
+fn put(state: &[u8], letter: &mut Vec<u8>) {
+    letter.extend((state.len() as u32).to_le_bytes());
+    letter.extend_from_slice(state);
 }
 
 /// What all say together, and whether something makes no sense; the states that others need are needed.
