@@ -262,17 +262,17 @@ pub(super) const LATE: u8 = 2;
 
 /// Letters to all shards. A state that is reached in several ways is sent as often: to remember what was sent would take
 /// longer than to look up once more what comes.
-pub(super) struct Letters {
+pub(super) struct ShardLetters {
     by_shard: Vec<Letter>,
 }
 
-impl Default for Letters {
-    fn default() -> Letters {
-        Letters { by_shard: (0..SHARDS).map(Letter::to).collect() }
+impl Default for ShardLetters {
+    fn default() -> ShardLetters {
+        ShardLetters { by_shard: (0..SHARDS).map(Letter::to).collect() }
     }
 }
 
-impl Letters {
+impl ShardLetters {
     /// Adds a state for the shard that it belongs to.
     #[inline]
     pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {

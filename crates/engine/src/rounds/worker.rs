@@ -14,7 +14,7 @@
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::own::OwnFound;
-use super::shard::{LATE, Letters, NotAdded, STATES, Shard, StatePlace, TOGETHER};
+use super::shard::{LATE, NotAdded, STATES, Shard, ShardLetters, StatePlace, TOGETHER};
 use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
 use machine::{Buffered, DataDomain, Doubt, Remembered, State, StateRef, TakenUp, shards_of};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ pub(super) struct RoundsWorker<'a, D> {
     numbers: Numbers,
     own: Range<usize>,
     shards: Vec<Shard>,
-    letters: Letters,
+    letters: ShardLetters,
     /// What was found and is not added yet, of who works alone.
     found: Option<OwnFound>,
     /// Successors with controls that had no number, and where they were reached from: those of the round before, and of this one.
@@ -128,7 +128,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             domain,
             own,
             shards: start.shards,
-            letters: Letters::default(),
+            letters: ShardLetters::default(),
             found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
             late: Default::default(),
             late_letters: Vec::new(),
