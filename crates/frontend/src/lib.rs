@@ -27,6 +27,10 @@ use program::{Int, Program, Source, Span};
 /// Texts larger than this are refused before reading them.
 pub const MAX_TEXT: usize = 16 << 20;
 
+/// Blocks, parentheses and signs inside each other that our own readers take: few enough for the two megabytes of a thread's
+/// stack, also where nothing is optimised.
+const NESTING: usize = 100;
+
 /// A program that was read, and what is worth saying about it.
 #[derive(Debug)]
 pub struct Parsed {

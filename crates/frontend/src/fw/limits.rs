@@ -8,7 +8,7 @@ pub(super) const DIGITS: usize = 1000;
 /// Binary digits of a computed constant: what a number of [`DIGITS`] digits needs.
 pub(super) const BITS: u64 = 3322;
 /// Blocks inside blocks, and parentheses, indices and signs inside each other.
-pub(super) const NESTING: usize = 100;
+pub(super) use crate::NESTING;
 /// Height of an expression's tree, which operators in a row make grow.
 pub(super) const HEIGHT: u16 = 400;
 /// Shared variables, every array cell counted.

@@ -3,11 +3,8 @@
 use super::header::{LitmusValue, register_place, value};
 use super::lexer::{Cursor, LitmusToken};
 use super::registers::RegisterFamily;
-use crate::Diagnostic;
+use crate::{Diagnostic, NESTING};
 use program::{Quantifier, Span};
-
-/// Parentheses and negations deeper than this are refused.
-const MAX_DEPTH: usize = 200;
 
 /// A register of a thread, or a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +134,7 @@ fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {
 
 /// `p => q`, to the right.
 fn implication(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > MAX_DEPTH {
+    if depth > NESTING {
         return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
     }
     let left = junction(cursor, depth, "\\/")?;
@@ -166,7 +163,7 @@ fn junction(cursor: &mut Cursor, depth: usize, sign: &str) -> Result<Prop, Diagn
 }
 
 fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > MAX_DEPTH {
+    if depth > NESTING {
         return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
     }
     if cursor.sign("(") {
@@ -185,6 +182,11 @@ fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
             return Ok(Prop::Const(false));
         }
     }
+    comparison(cursor)
+}
+
+/// `x=1` or `0:EAX=y`.
+fn comparison(cursor: &mut Cursor) -> Result<Prop, Diagnostic> {
     let start = cursor.span();
     let left = spot(cursor)?;
     cursor.expect("=")?;

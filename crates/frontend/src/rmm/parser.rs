@@ -2,12 +2,12 @@
 
 use super::lexer::{MacroCall, RmmToken, RmmTokenKind, Tokens};
 use super::syntax::{Declaration, Forbidden, Predicate, Process, RmmFile};
-use crate::Diagnostic;
+use crate::{Diagnostic, NESTING};
 use num_traits::Signed;
 use program::{Arith, Cond, Domain, Expr, Int, RegId, Relation, Span};
 
-/// Nesting deeper than this is refused.
-pub(super) const MAX_DEPTH: usize = 200;
+/// Higher trees of operators in a row are refused.
+const HEIGHT: usize = 200;
 const MAX_PROCESSES: usize = 64;
 
 /// Words that cannot name anything.
@@ -236,7 +236,7 @@ impl<'a> RmmParser<'a> {
                 return Ok(left);
             };
             parts += 1;
-            if parts + depth > MAX_DEPTH {
+            if parts + depth > HEIGHT {
                 return Err(self.too_deep());
             }
             left = Expr::binary(operation, left, self.unit(depth)?);
@@ -244,7 +244,7 @@ impl<'a> RmmParser<'a> {
     }
 
     fn unit(&mut self, depth: usize) -> Result<Expr<RegId>, Diagnostic> {
-        if depth > MAX_DEPTH {
+        if depth > NESTING {
             return Err(self.too_deep());
         }
         if self.sign("(") {
@@ -293,7 +293,7 @@ impl<'a> RmmParser<'a> {
     }
 
     fn comparison(&mut self, depth: usize) -> Result<Cond<RegId>, Diagnostic> {
-        if depth > MAX_DEPTH {
+        if depth > NESTING {
             return Err(self.too_deep());
         }
         if self.word("not") {

@@ -1,9 +1,9 @@
 //! Tokens to statements.
 
 use super::lexer::RmmTokenKind;
-use super::parser::{MAX_DEPTH, RmmParser, is_keyword};
+use super::parser::{RmmParser, is_keyword};
 use super::syntax::{Labelled, MemoryOperand, RmmStatement, WriteStrength};
-use crate::Diagnostic;
+use crate::{Diagnostic, NESTING};
 use num_traits::ToPrimitive;
 
 impl RmmParser<'_> {
@@ -17,7 +17,7 @@ impl RmmParser<'_> {
     }
 
     fn labelled(&mut self, depth: usize) -> Result<Labelled, Diagnostic> {
-        if depth > MAX_DEPTH {
+        if depth > NESTING {
             return Err(self.too_deep());
         }
         let label_span = self.span();

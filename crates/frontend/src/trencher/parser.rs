@@ -1,10 +1,9 @@
 //! Trencher's text to threads, states and transitions. The format is words between blanks.
 
-use crate::Diagnostic;
+use crate::{Diagnostic, NESTING};
 use program::{Arith, Int, Relation, Span};
 use std::collections::{BTreeSet, HashMap};
 
-const MAX_DEPTH: usize = 200;
 const MAX_DIGITS: usize = 400;
 const MAX_THREADS: usize = 256;
 const MAX_TRANSITIONS: usize = 20_000;
@@ -219,7 +218,7 @@ impl<'a> TrencherParser<'a> {
 
     fn expression(&mut self, depth: usize) -> Result<Expression, Diagnostic> {
         let (word, span) = self.next("an expression")?;
-        if depth > MAX_DEPTH {
+        if depth > NESTING {
             return Err(Diagnostic::error(span, "this is nested too deeply"));
         }
         if word == "!" {
