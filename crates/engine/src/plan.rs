@@ -232,10 +232,11 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether a violation is likely that few contexts show: stores may stay in buffers for long, and there are not many
-    /// runs of few contexts because many numbers may be drawn.
+    /// Whether a violation is likely that few contexts show: stores are buffered and searching all states may not end, but there are
+    /// not many runs of few contexts because many numbers may be drawn.
     fn is_violation_near(&self) -> bool {
-        self.piling_up.is_some() && !self.draws
+        let may_grow = self.piling_up.is_some() || self.growing.is_some();
+        self.buffers && may_grow && !self.draws
     }
 
     /// Reads the facts off a task.

@@ -1,13 +1,16 @@
 //! Cubes: for every predicate yes, no or open, as two bit sets side by side.
 
-/// What is known of every predicate. The first half of the words says yes, the second no.
+use smallvec::{SmallVec, smallvec};
+
+/// What is known of every predicate. The first half of the words says yes, the second no. There are many cubes, most over
+/// few predicates, so those take no memory of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct BitCube(Box<[u64]>);
+pub(crate) struct BitCube(SmallVec<[u64; 2]>);
 
 impl BitCube {
     /// Nothing is known of so many predicates.
     pub(super) fn open(predicates: usize) -> BitCube {
-        BitCube(vec![0; 2 * words(predicates)].into())
+        BitCube(smallvec![0; 2 * words(predicates)])
     }
 
     fn half(&self) -> usize {
@@ -56,7 +59,7 @@ impl BitCube {
 
     /// The cube under new names: what each predicate becomes, and whether as it stands or negated.
     pub(super) fn renamed(&self, names: &[(u32, bool)]) -> BitCube {
-        let mut new = BitCube(vec![0; self.0.len()].into());
+        let mut new = BitCube(smallvec![0; self.0.len()]);
         for (predicate, value) in self.literals() {
             let (to, same) = names[predicate];
             new.set(to as usize, value == same);
@@ -76,7 +79,7 @@ impl BitCube {
 
     /// Bytes on the heap.
     pub(super) fn bytes(&self) -> usize {
-        self.0.len() * 8
+        if self.0.spilled() { self.0.len() * 8 } else { 0 }
     }
 }
 

@@ -105,6 +105,9 @@ pub(crate) fn reach<M: Machine>(
     (ended, Effort { states: search.nodes.len(), questions: search.questions() })
 }
 
+/// The nodes of a control that nothing covers: few.
+type KeptNodes = SmallVec<[u32; 4]>;
+
 struct CubeSearch<'a> {
     predicates: &'a Predicates,
     post: Post<'a>,
@@ -114,7 +117,7 @@ struct CubeSearch<'a> {
     /// The cubes of nodes under the names of their class, if controls count up to names.
     shown: Vec<BitCube>,
     /// The nodes that nothing covers, by control or class.
-    kept: Vec<Vec<u32>>,
+    kept: Vec<KeptNodes>,
     waiting: VecDeque<u32>,
     bytes: usize,
     /// The effort that the monitor knows of.
@@ -162,7 +165,8 @@ impl CubeSearch<'_> {
                 continue;
             }
             let (cube, control) = (self.nodes[at as usize].cube.clone(), self.nodes[at as usize].control);
-            for (step, to) in space.successors(control, vocabulary)?.iter().copied() {
+            for number in space.successors(control, vocabulary)? {
+                let (step, to) = space.successor(number);
                 let after = self.post.after(&cube, step, to, space, vocabulary);
                 if let Some(stop) = self.post.stopped {
                     return Ok(CubeSearchEnded::Stopped(stop));
@@ -241,7 +245,7 @@ impl CubeSearch<'_> {
             self.kept[control as usize] = here;
             return false;
         }
-        let mut left = Vec::with_capacity(here.len() + 1);
+        let mut left = KeptNodes::with_capacity(here.len() + 1);
         for other in here {
             let node = &mut self.nodes[other as usize];
             node.covered = cube.covers(&node.cube);
@@ -276,9 +280,9 @@ impl CubeSearch<'_> {
         true
     }
 
-    fn take_kept(&mut self, number: u32) -> Vec<u32> {
+    fn take_kept(&mut self, number: u32) -> KeptNodes {
         if self.kept.len() <= number as usize {
-            self.kept.resize(number as usize + 1, Vec::new());
+            self.kept.resize(number as usize + 1, KeptNodes::new());
         }
         std::mem::take(&mut self.kept[number as usize])
     }

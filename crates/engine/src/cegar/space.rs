@@ -13,6 +13,7 @@ use program::{Loc, Program, Property, Renaming, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::hash::Hash;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The abstract machine's control as numbers.
@@ -25,13 +26,16 @@ pub(crate) struct Space<'p, M: Machine = Buffered<'p>> {
     of_local: FxHashMap<(ThreadId, M::Global, u32), Rc<[u32]>>,
     controls: Vec<Control<M::Global>>,
     numbers: FxHashMap<Control<M::Global>, u32>,
-    successors: Vec<Option<Successors>>,
+    /// Steps, each with the control it leads to: those from one control lie behind each other.
+    listed: Vec<(u32, u32)>,
+    /// Where those of a control lie.
+    successors: Vec<Option<Range<usize>>>,
     wrong: Vec<Option<Wrong>>,
+    /// What is violated in most controls.
+    nothing: Wrong,
     classes: Option<Classes<'p, M>>,
 }
 
-/// Steps by number, with the control each leads to.
-pub(crate) type Successors = Rc<[(u32, u32)]>;
 /// What is violated in a control, and under which constraints.
 pub(crate) type Wrong = Rc<[(Violation, Vec<Atom>)]>;
 
@@ -96,8 +100,10 @@ impl<'p, M: Machine> Space<'p, M> {
             of_local: FxHashMap::default(),
             controls: Vec::new(),
             numbers: FxHashMap::default(),
+            listed: Vec::new(),
             successors: Vec::new(),
             wrong: Vec::new(),
+            nothing: Rc::new([]),
             classes: None,
         };
         let (global, shapes) = space.machine.initial();
@@ -110,6 +116,7 @@ impl<'p, M: Machine> Space<'p, M> {
     /// Bytes that numbering so many more controls may take at once.
     pub(crate) fn growth(&self, more: usize) -> usize {
         self.controls.growth(more)
+            + self.listed.growth(more)
             + self.successors.growth(more)
             + self.wrong.growth(more)
             + self.numbers.growth(more)
@@ -122,14 +129,15 @@ impl<'p, M: Machine> Space<'p, M> {
 
     /// The number of a control; the initial one is 0.
     fn number(&mut self, control: Control<M::Global>) -> u32 {
-        let next = self.controls.len() as u32;
-        let number = *self.numbers.entry(control.clone()).or_insert(next);
-        if number == next {
-            self.controls.push(control);
-            self.successors.push(None);
-            self.wrong.push(None);
+        if let Some(known) = self.numbers.get(&control) {
+            return *known;
         }
-        number
+        let next = self.controls.len() as u32;
+        self.numbers.insert(control.clone(), next);
+        self.controls.push(control);
+        self.successors.push(None);
+        self.wrong.push(None);
+        next
     }
 
     pub(crate) fn control(&self, number: u32) -> &Control<M::Global> {
@@ -197,24 +205,30 @@ impl<'p, M: Machine> Space<'p, M> {
         let program = self.program;
         let wrong = violations(vocabulary, program, &standing)
             .map_err(|_| NotLinearAt(property_at_fault(program, &standing, vocabulary)))?;
-        let wrong: Wrong = wrong.into();
+        let wrong = if wrong.is_empty() { self.nothing.clone() } else { wrong.into() };
         self.wrong[number as usize] = Some(wrong.clone());
         Ok(wrong)
     }
 
-    /// The steps from a control.
+    /// A step by its number, and the control it leads to.
+    #[inline]
+    pub(crate) fn successor(&self, number: usize) -> (u32, u32) {
+        self.listed[number]
+    }
+
+    /// Numbers of the steps from a control.
     pub(crate) fn successors(
         &mut self,
         number: u32,
         vocabulary: &mut Vocabulary,
-    ) -> Result<Successors, NotLinearAt> {
+    ) -> Result<Range<usize>, NotLinearAt> {
         if let Some(known) = &self.successors[number as usize] {
             return Ok(known.clone());
         }
         let control = self.control(number).clone();
         let standing = self.machine.standing(&self.shapes(number));
         let alone = self.first.thread(standing.iter().copied());
-        let mut found = Vec::new();
+        let from = self.listed.len();
         for thread in self.program.thread_ids().filter(|t| alone.is_none_or(|only| only == *t)) {
             let local = control.locals[thread.index()];
             let (loc, drained) = standing[thread.index()];
@@ -228,10 +242,11 @@ impl<'p, M: Machine> Space<'p, M> {
                 let mut next =
                     Control { global: numbered.step.global.clone(), locals: control.locals.clone() };
                 next.locals[thread.index()] = numbered.local;
-                found.push((*step, self.number(next)));
+                let to = self.number(next);
+                self.listed.push((*step, to));
             }
         }
-        let found: Successors = found.into();
+        let found = from..self.listed.len();
         self.successors[number as usize] = Some(found.clone());
         Ok(found)
     }
