@@ -32,8 +32,8 @@ const FIRST_ROUND: usize = 1 << 13;
 /// Up to this much work all do the same.
 const SMALL: usize = 16_000;
 /// Up to this much work whoever has a head start does so many times as much as the others.
-const HEAD_START: usize = 200_000;
-const HEAD_START_TIMES: usize = 4;
+const HEAD_START: usize = 400_000;
+const HEAD_START_TIMES: usize = 8;
 /// Nobody is more than so many rounds ahead of another.
 const AHEAD: usize = 1;
 /// The stack of an engine's thread.
