@@ -159,7 +159,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
         let (first, before) = (self.at, self.seen);
         for _ in 0..STATES_PER_ROUND.min(self.left) {
             let (Some(state), None) = (self.at, &self.rejected) else { break };
-            if self.seen % 4096 == 0 {
+            if self.seen.is_multiple_of(4096) {
                 let progress = Progress { phase: "checking", states: self.seen, ..Progress::default() };
                 self.rejected = self.monitor.observe(&progress).err().map(Rejected::Stopped);
             }
