@@ -15,7 +15,6 @@ use crate::{Buffered, DataDomain, Entry, Event, Local, Machine, Slot, State, Vio
 use num_traits::ToPrimitive;
 use program::{Int, Op, Program, RegisterNames, Renaming, ThreadId, ValueNames};
 use smallvec::SmallVec;
-use std::cmp::Ordering;
 
 /// Groups of more renamings than this are not used as a whole.
 const MOST_RENAMINGS: usize = 720;
@@ -26,11 +25,17 @@ const FEW_THREADS: usize = 8;
 pub struct Symmetric<D> {
     inner: D,
     group: Vec<GroupElement>,
+    /// By the new number of a thread and by renaming, the old one.
+    old_threads: Vec<Vec<usize>>,
     /// By thread and the number of its control: what each renaming makes of it.
     images: Vec<Vec<Option<LocalImages>>>,
+    /// By the number of a shared control, if it was met: what each renaming makes of it, and who is inside then.
+    globals: Vec<Option<GlobalImages>>,
     /// The renamings of values that occur; the first changes nothing.
     names: Vec<Vec<(i64, i64)>>,
     listed: SuccessorList,
+    /// The renamings that make a state least.
+    best: Vec<usize>,
     image: State,
     least: State,
 }
@@ -41,12 +46,21 @@ struct GroupElement {
     old_thread: Vec<usize>,
     /// By variable: its new number, and how its values are renamed.
     memory: Vec<(u32, u32)>,
-    /// By the number of a shared control, if it was met: the number of the other, and who is inside then.
-    globals: Vec<Option<(u32, Option<ThreadId>)>>,
 }
 
+/// For each renaming a shared control, and who is inside.
+type GlobalImages = Box<[(u32, Option<ThreadId>)]>;
+
 /// What each renaming makes of a thread's control.
-type LocalImages = Box<[Option<LocalImage>]>;
+struct LocalImages {
+    images: Box<[Option<LocalImage>]>,
+    /// The places of the images in the order of controls, as far as a word tells.
+    keys: Box<[u64]>,
+    /// Whether words tell all.
+    exact: bool,
+    /// Whether every renaming can be used.
+    complete: bool,
+}
 
 /// A thread's control under new names.
 struct LocalImage {
@@ -76,10 +90,13 @@ where
         if !names.iter().flatten().all(|(from, to)| inner.tells(*from) && inner.tells(*to)) {
             return None;
         }
+        let old = |thread: ThreadId| group.iter().map(|element| element.old_thread[thread.index()]).collect();
+        let old_threads = program.thread_ids().map(old).collect();
         let images = program.threads.iter().map(|_| Vec::new()).collect();
-        let listed = SuccessorList::default();
+        let (listed, best) = (SuccessorList::default(), Vec::new());
         let (image, least) = (State::default(), State::default());
-        Some(Symmetric { inner, group, images, names, listed, image, least })
+        let globals = Vec::new();
+        Some(Symmetric { inner, group, old_threads, images, globals, names, listed, best, image, least })
     }
 
     /// How many renamings there are.
@@ -90,18 +107,8 @@ where
     /// Renames a state to the least one; the number of the renaming.
     fn minimise(&mut self, state: &mut State) -> usize {
         self.describe(state);
-        let mut best: SmallVec<[usize; 24]> = SmallVec::new();
-        best.push(0);
-        for candidate in 1..self.group.len() {
-            match self.compare_controls(state, candidate, best[0]) {
-                Some(Ordering::Less) => {
-                    best.clear();
-                    best.push(candidate);
-                }
-                Some(Ordering::Equal) => best.push(candidate),
-                Some(Ordering::Greater) | None => {}
-            }
-        }
+        let mut best = std::mem::take(&mut self.best);
+        self.least_controls(state, &mut best);
         let mut chosen = best[0];
         if best.len() > 1 || chosen != 0 {
             let (mut image, mut least) = (std::mem::take(&mut self.image), std::mem::take(&mut self.least));
@@ -116,36 +123,46 @@ where
             std::mem::swap(state, &mut least);
             (self.image, self.least) = (image, least);
         }
+        self.best = best;
         chosen
     }
 
-    /// The order of a state's controls under two renamings; `None` if the first cannot be used.
-    fn compare_controls(&self, state: &State, a: usize, b: usize) -> Option<Ordering> {
-        let local = |element: usize, thread: usize| {
-            let old = self.group[element].old_thread[thread];
-            self.image_of(old, state, element).map(|image| &image.local)
-        };
-        for thread in 0..self.images.len() {
-            match local(a, thread)?.cmp(local(b, thread)?) {
-                Ordering::Equal => {}
-                // The others must exist, too.
-                Ordering::Less if (thread..self.images.len()).any(|t| local(a, t).is_none()) => return None,
-                other => return Some(other),
+    /// The renamings that make a state's controls least, thread by thread. The first changes nothing, so there is one.
+    fn least_controls(&self, state: &State, best: &mut Vec<usize>) {
+        let rows = self.images.iter().zip(&state.locals);
+        let rows: SmallVec<[&LocalImages; 8]> =
+            rows.filter_map(|(images, local)| images[*local as usize].as_ref()).collect();
+        let exact = rows.iter().all(|row| row.exact);
+        best.clear();
+        best.extend(0..self.group.len());
+        for row in rows.iter().filter(|row| !row.complete) {
+            best.retain(|element| row.images[*element].is_some());
+        }
+        for old in &self.old_threads {
+            keep_least(best, |element| rows[old[element]].keys[element]);
+            if !exact {
+                keep_least(best, |element| {
+                    rows[old[element]].images[element].as_ref().map(|image| &image.local)
+                });
             }
         }
-        let holder = |element: usize| Some(self.group[element].globals[state.global as usize]?.1);
-        Some(holder(a)?.cmp(&holder(b)?))
+        keep_least(best, |element| self.global_image(state, element).map(|(_, inside)| inside));
     }
 
     #[inline]
     fn image_of(&self, thread: usize, state: &State, element: usize) -> Option<&LocalImage> {
-        self.images[thread][state.locals[thread] as usize].as_ref()?[element].as_ref()
+        self.images[thread][state.locals[thread] as usize].as_ref()?.images[element].as_ref()
+    }
+
+    #[inline]
+    fn global_image(&self, state: &State, element: usize) -> Option<(u32, Option<ThreadId>)> {
+        self.globals[state.global as usize].as_ref().map(|images| images[element])
     }
 
     /// Writes a state under new names.
     fn rename(&self, state: &State, element: usize, out: &mut State) {
-        let GroupElement { old_thread, memory, globals, .. } = &self.group[element];
-        out.global = globals[state.global as usize].map_or(state.global, |(id, _)| id);
+        let GroupElement { old_thread, memory, .. } = &self.group[element];
+        out.global = self.global_image(state, element).map_or(state.global, |(id, _)| id);
         out.locals.clear();
         out.values.clear();
         out.values.resize(state.values.len(), 0);
@@ -179,15 +196,16 @@ where
     /// Works out what the renamings make of a state's controls.
     fn describe(&mut self, state: &State) {
         let global = state.global as usize;
-        for element in &mut self.group {
-            if element.globals.len() <= global {
-                element.globals.resize(global + 1, None);
-            }
-            if element.globals[global].is_none() {
-                let holder = self.inner.stepper().globals().nth(global).copied().flatten();
-                let new = holder.map(|thread| element.renaming.thread(thread));
-                element.globals[global] = Some((self.inner.stepper_mut().global_id(&new), new));
-            }
+        if self.globals.len() <= global {
+            self.globals.resize(global + 1, None);
+        }
+        if self.globals[global].is_none() {
+            let inside = self.inner.stepper().globals().nth(global).copied().flatten();
+            let image = |element: &GroupElement| {
+                let new = inside.map(|thread| element.renaming.thread(thread));
+                (self.inner.stepper_mut().global_id(&new), new)
+            };
+            self.globals[global] = Some(self.group.iter().map(image).collect());
         }
         for thread in 0..self.images.len() {
             let id = state.locals[thread] as usize;
@@ -203,7 +221,13 @@ where
     fn row(&mut self, thread: ThreadId, id: usize) -> LocalImages {
         let local = self.inner.stepper().locals(thread).nth(id).cloned();
         let local = local.unwrap_or_else(|| Local::at(program::Loc::new(0)));
-        (0..self.group.len()).map(|element| self.local_image(thread, &local, element)).collect()
+        let images: Box<[Option<LocalImage>]> =
+            (0..self.group.len()).map(|element| self.local_image(thread, &local, element)).collect();
+        let keys = images.iter().flatten().map(|image| key(&image.local));
+        let exact = keys.clone().all(|(_, exact)| exact);
+        // A renaming that cannot be used has no place.
+        let keys = images.iter().map(|image| image.as_ref().map_or(u64::MAX, |image| key(&image.local).0));
+        LocalImages { keys: keys.collect(), exact, complete: images.iter().all(Option::is_some), images }
     }
 
     fn local_image(&mut self, thread: ThreadId, local: &Local, element: usize) -> Option<LocalImage> {
@@ -361,6 +385,36 @@ where
     }
 }
 
+/// Keeps those of which this is least.
+fn keep_least<K: Ord>(all: &mut Vec<usize>, of: impl Fn(usize) -> K) {
+    if all.len() > 1
+        && let Some(least) = all.iter().map(|element| of(*element)).min()
+    {
+        all.retain(|element| of(*element) == least);
+    }
+}
+
+/// The place of a thread's control in their order, as far as a word tells, and whether it tells all: the location, and of each
+/// of the first four entries of the buffer a byte.
+fn key(local: &Local) -> (u64, bool) {
+    /// The byte of variables that are not told apart. What comes behind one must not count.
+    const INDISTINCT: u64 = 0xfe;
+    let mut key = (local.loc.index() as u64) << 32;
+    let mut exact = local.kept.len() <= 4 && local.forgotten.is_empty();
+    for (at, entry) in local.kept.iter().take(4).enumerate() {
+        let byte = match entry {
+            Entry::Store(variable) => (1 + variable.index() as u64).min(INDISTINCT),
+            Entry::Barrier => 0xff,
+        };
+        key |= byte << (24 - 8 * at);
+        if byte == INDISTINCT {
+            exact = false;
+            break;
+        }
+    }
+    (key, exact)
+}
+
 impl GroupElement {
     /// `None` if a value does not fit 64 bits.
     fn new(program: &Program, renaming: Renaming, names: &mut Vec<Vec<(i64, i64)>>) -> Option<GroupElement> {
@@ -378,7 +432,7 @@ impl GroupElement {
         let memory = renaming.variables.iter().zip(&renaming.in_memory);
         let memory = memory.map(|(v, renamed)| Some((v.index() as u32, number(renamed, names)?)));
         let memory = memory.collect::<Option<Vec<_>>>()?;
-        Some(GroupElement { old_thread, memory, globals: Vec::new(), renaming })
+        Some(GroupElement { old_thread, memory, renaming })
     }
 }
 
@@ -460,5 +514,44 @@ impl Slot {
             Slot::Pool(t, v) => Slot::Pool(thread(t), variable(v)),
             Slot::Newer(t, v) => Slot::Newer(thread(t), variable(v)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use program::{Loc, VarId};
+
+    #[test]
+    fn words_order_controls_as_far_as_they_tell() {
+        let store = |variable: usize| Entry::Store(VarId::new(variable));
+        let entries = [store(0), store(1), store(252), store(253), store(254), Entry::Barrier];
+        let mut queues: Vec<Vec<Entry>> = vec![Vec::new()];
+        for first in entries {
+            queues.push(vec![first]);
+            for last in entries {
+                queues.extend([vec![first, last], vec![store(1), first, first, last]]);
+                queues.extend([
+                    vec![store(1), first, first, first, last],
+                    vec![first, last, store(0), store(1)],
+                ]);
+            }
+        }
+        let at = |loc: usize| {
+            let local = move |queue: &Vec<Entry>| Local {
+                kept: queue.iter().copied().collect(),
+                ..Local::at(Loc::new(loc))
+            };
+            queues.iter().map(local)
+        };
+        let locals: Vec<Local> = at(3).chain(at(70_000)).collect();
+        for a in &locals {
+            for b in &locals {
+                let ((word, exact), (other, too)) = (key(a), key(b));
+                assert!(word == other || word.cmp(&other) == a.cmp(b), "{a:?} and {b:?}");
+                assert!(word != other || a == b || !(exact && too), "{a:?} and {b:?}");
+            }
+        }
+        assert!(locals.iter().any(|local| key(local).1) && locals.iter().any(|local| !key(local).1));
     }
 }
