@@ -42,8 +42,6 @@ pub struct Symmetric<D> {
 
 struct GroupElement {
     renaming: Renaming,
-    /// By the new number of a thread, the old one.
-    old_thread: Vec<usize>,
     /// By variable: its new number, and how its values are renamed.
     memory: Vec<(u32, u32)>,
 }
@@ -85,13 +83,17 @@ where
         }
         let mut names = vec![Vec::new()];
         let all = closure(program, renamings)?;
-        let group = all.into_iter().map(|renaming| GroupElement::new(program, renaming, &mut names));
+        let group = all.into_iter().map(|renaming| GroupElement::new(renaming, &mut names));
         let group = group.collect::<Option<Vec<GroupElement>>>()?;
         if !names.iter().flatten().all(|(from, to)| inner.tells(*from) && inner.tells(*to)) {
             return None;
         }
-        let old = |thread: ThreadId| group.iter().map(|element| element.old_thread[thread.index()]).collect();
-        let old_threads = program.thread_ids().map(old).collect();
+        let mut old_threads = vec![vec![0; group.len()]; program.threads.len()];
+        for (element, GroupElement { renaming, .. }) in group.iter().enumerate() {
+            for thread in program.thread_ids() {
+                old_threads[renaming.thread(thread).index()][element] = thread.index();
+            }
+        }
         let images = program.threads.iter().map(|_| Vec::new()).collect();
         let (listed, best) = (SuccessorList::default(), Vec::new());
         let (image, least) = (State::default(), State::default());
@@ -161,7 +163,7 @@ where
 
     /// Writes a state under new names.
     fn rename(&self, state: &State, element: usize, out: &mut State) {
-        let GroupElement { old_thread, memory, .. } = &self.group[element];
+        let memory = &self.group[element].memory;
         out.global = self.global_image(state, element).map_or(state.global, |(id, _)| id);
         out.locals.clear();
         out.values.clear();
@@ -170,12 +172,13 @@ where
             out.values[*to as usize] = self.value(*names, *value);
         }
         let mut end = memory.len();
-        for old in old_thread {
-            let (base, count) = self.inner.stepper().segment(*old, state);
+        for old in &self.old_threads {
+            let old = old[element];
+            let (base, count) = self.inner.stepper().segment(old, state);
             let from = &state.values[base..base + count];
             let to = &mut out.values[end..end + count];
             end += count;
-            let Some(image) = self.image_of(*old, state, element) else { continue };
+            let Some(image) = self.image_of(old, state, element) else { continue };
             out.locals.push(image.id);
             match &image.slots {
                 None => to.copy_from_slice(from),
@@ -223,11 +226,12 @@ where
         let local = local.unwrap_or_else(|| Local::at(program::Loc::new(0)));
         let images: Box<[Option<LocalImage>]> =
             (0..self.group.len()).map(|element| self.local_image(thread, &local, element)).collect();
-        let keys = images.iter().flatten().map(|image| key(&image.local));
-        let exact = keys.clone().all(|(_, exact)| exact);
         // A renaming that cannot be used has no place.
-        let keys = images.iter().map(|image| image.as_ref().map_or(u64::MAX, |image| key(&image.local).0));
-        LocalImages { keys: keys.collect(), exact, complete: images.iter().all(Option::is_some), images }
+        let place =
+            |image: &Option<LocalImage>| image.as_ref().map_or((u64::MAX, true), |image| key(&image.local));
+        let (keys, exact): (Vec<u64>, Vec<bool>) = images.iter().map(place).unzip();
+        let (exact, complete) = (!exact.contains(&false), images.iter().all(Option::is_some));
+        LocalImages { images, keys: keys.into(), exact, complete }
     }
 
     fn local_image(&mut self, thread: ThreadId, local: &Local, element: usize) -> Option<LocalImage> {
@@ -417,7 +421,7 @@ fn key(local: &Local) -> (u64, bool) {
 
 impl GroupElement {
     /// `None` if a value does not fit 64 bits.
-    fn new(program: &Program, renaming: Renaming, names: &mut Vec<Vec<(i64, i64)>>) -> Option<GroupElement> {
+    fn new(renaming: Renaming, names: &mut Vec<Vec<(i64, i64)>>) -> Option<GroupElement> {
         let registers = renaming.in_registers.iter().flatten().flat_map(RegisterNames::values);
         for renamed in renaming.in_memory.iter().chain(registers) {
             let pairs = small(renamed)?;
@@ -425,14 +429,10 @@ impl GroupElement {
                 names.push(pairs);
             }
         }
-        let mut old_thread = vec![0; program.threads.len()];
-        for thread in program.thread_ids() {
-            old_thread[renaming.thread(thread).index()] = thread.index();
-        }
         let memory = renaming.variables.iter().zip(&renaming.in_memory);
         let memory = memory.map(|(v, renamed)| Some((v.index() as u32, number(renamed, names)?)));
         let memory = memory.collect::<Option<Vec<_>>>()?;
-        Some(GroupElement { old_thread, memory, renaming })
+        Some(GroupElement { memory, renaming })
     }
 }
 
