@@ -57,13 +57,7 @@ impl Browser {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let profile = format!("browser-{}-{number}", std::process::id());
         let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(profile);
-        let mut driver = Command::new(chromedriver)
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts");
-        let port = port(&mut driver);
+        let (driver, port) = started(&chromedriver);
         let mut browser = Browser { driver, port, session: String::new(), profile };
         let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.to_string()).collect();
         flags.push(format!("--user-data-dir={}", browser.profile.display()));
@@ -171,8 +165,26 @@ impl Drop for Browser {
     }
 }
 
+/// A chromedriver and its port. Where another process takes the port that it has chosen, it ends, and is started again.
+fn started(chromedriver: &Path) -> (Child, u16) {
+    let driver = || {
+        let mut driver = Command::new(chromedriver)
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver starts");
+        let port = port(&mut driver);
+        if port.is_none() {
+            let _ = driver.wait();
+        }
+        Some((driver, port?))
+    };
+    (0..5).find_map(|_| driver()).expect("chromedriver names its port")
+}
+
 /// The port that chromedriver says it listens to.
-fn port(driver: &mut Child) -> u16 {
+fn port(driver: &mut Child) -> Option<u16> {
     let out = driver.stdout.take().expect("it has a standard output");
     let mut lines = BufReader::new(out).lines();
     let said = lines.by_ref().map_while(Result::ok).find_map(|line| {
@@ -181,7 +193,7 @@ fn port(driver: &mut Child) -> u16 {
     });
     // Somebody has to read what else it says, for otherwise it may wait.
     std::thread::spawn(move || lines.for_each(drop));
-    said.expect("chromedriver names its port")
+    said
 }
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
