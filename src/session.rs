@@ -196,8 +196,12 @@ impl<'a> Session<'a> {
     /// A watch over a question about a file.
     pub fn watch(&self, budget: Budget, file: &str, model: Model, threads: usize) -> Watch<'_> {
         let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        let label = format!("{file} ({})", model.name());
-        Watch::new(budget, &self.interrupt, &self.display, label).on_threads(threads)
+        self.watch_over(budget, format!("{file} ({})", model.name())).on_threads(threads)
+    }
+
+    /// A watch over a task of this name.
+    pub fn watch_over(&self, budget: Budget, label: String) -> Watch<'_> {
+        Watch::new(budget, &self.interrupt, &self.display, label)
     }
 
     /// Asks, writes the evidence, says the answer and gives it.

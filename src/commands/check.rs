@@ -31,7 +31,7 @@ pub fn check(args: &CheckArgs, console: &Console) -> Result<Exit, CommandError> 
     let open = || open(&args.evidence);
     // What the checker holds is bounded by its budget, of which it may use twice as much.
     let budget = Budget { memory: usize::MAX, ..args.resources.budget() };
-    let watch = Watch::new(budget, &session.interrupt, &session.display, evidence.clone());
+    let watch = session.watch_over(budget, evidence.clone());
     let room = bytes(args.resources.memory).saturating_sub(allocated()).max(LEAST_ROOM);
     match check_file(&loaded.program, &open, room / 2, &watch) {
         Ok(claim) => {

@@ -19,30 +19,24 @@ pub fn fmt(args: &FmtArgs, console: &Console) -> Result<Exit, CommandError> {
     let session = Session::new("fmt", &REPORTS[0], console);
     let (mut told, mut changed) = (Told::default(), 0);
     for file in expand(&args.files) {
-        let formatted = match &file {
-            Ok(path) if !args.files.contains(path) && !is_ours(path) => continue,
-            Ok(path) => formatted(path).map(|texts| (path, texts)),
-            Err(why) => {
-                session.say(&mut told, &Said::Failure(&Failed::unreadable("fmt", why)));
-                told.ends(Exit::Error);
-                continue;
-            }
-        };
-        match formatted {
+        if file.as_ref().is_ok_and(|path| !args.files.contains(path) && !is_ours(path)) {
+            continue;
+        }
+        match file.and_then(|path| formatted(&path).map(|texts| (path, texts))) {
             Err(why) => {
                 session.say(&mut told, &Said::Failure(&Failed::unreadable("fmt", &why)));
                 told.ends(Exit::Error);
             }
-            Ok((path, (_, new))) if is_stdin(path) && !args.check => session.print_text(&new)?,
+            Ok((path, (_, new))) if is_stdin(&path) && !args.check => session.print_text(&new)?,
             Ok((_, (old, new))) if old == new => {}
             Ok((path, _)) if args.check => {
                 changed += 1;
-                session.print_text(&format!("{}\n", name(path)))?;
+                session.print_text(&format!("{}\n", name(&path)))?;
             }
             Ok((path, (_, new))) => {
                 changed += 1;
                 let write = |out: &mut dyn Write| out.write_all(new.as_bytes());
-                write_whole(path, true, &session.interrupt, write).map_err(CommandError::Message)?;
+                write_whole(&path, true, &session.interrupt, write).map_err(CommandError::Message)?;
             }
         }
     }

@@ -1,10 +1,9 @@
 //! `generate`: programs made to order, with the answers they should have.
 
-use super::show::written;
+use super::show::{print_written, written};
 use crate::args::{GenerateArgs, GeneratedAs, Generating};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
-use crate::report::{Failed, REPORTS, Said};
 use frontend::FRONTENDS;
 use generate::Generated;
 use program::Program;
@@ -19,21 +18,8 @@ pub fn generate(args: &GenerateArgs, console: &Console) -> Result<Exit, CommandE
         (true, GeneratedAs::Json) => Ok(made.text.clone()),
         (false, _) => written(&program, &args.form)?,
     };
-    match text {
-        Ok(text) => {
-            console.print_text(&printed(args, &made, &text))?;
-            Ok(Exit::Holds)
-        }
-        Err(diagnostics) => {
-            let failed = Failed {
-                diagnostics: &diagnostics,
-                source: Some(&program.source),
-                ..Failed::new("generate", &made.name, None, "the other language cannot say this".to_string())
-            };
-            console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
-            Ok(Exit::Error)
-        }
-    }
+    let text = text.map(|text| printed(args, &made, &text));
+    print_written("generate", &made.name, &program, text, console)
 }
 
 /// What was asked for, as text and as a program.

@@ -9,7 +9,6 @@ use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::is_stdin;
-use crate::limits::Watch;
 use crate::numbers::counted;
 use crate::report::{REPORTS, ShownRun, buffer, render, standing};
 use crate::session::{Session, Told};
@@ -49,12 +48,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
     let program = &loaded.program;
     let recorded = match &args.replay {
         Some(evidence) => {
-            let watch = Watch::new(
-                args.resources.budget(),
-                &session.interrupt,
-                &session.display,
-                loaded.name.clone(),
-            );
+            let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
             Some(RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?)
         }
         None => None,
@@ -111,44 +105,36 @@ impl Interaction<'_> {
             if show {
                 self.show(&now, &enabled, steps.len())?;
             }
-            show = true;
-            match self.wish()? {
-                Some(Wish::Take(number, value)) => match self.take(&now, &enabled, number, value)? {
-                    Some((step, next)) => {
+            show = match self.wish()? {
+                Some(Wish::Take(number, value)) => {
+                    let taken = self.take(&now, &enabled, number, value)?;
+                    taken.is_some_and(|(step, next)| {
                         steps.push(step);
                         passed.push(next);
-                    }
-                    None => show = false,
-                },
-                Some(Wish::Follow { all }) => show = self.follow(&mut steps, &mut passed, all)?,
-                Some(Wish::Undo) if steps.pop().is_some() => {
-                    passed.pop();
+                        true
+                    })
                 }
-                Some(Wish::Undo) => {
-                    show = false;
-                    self.say("this is the start; there is nothing to undo\n")?;
-                }
+                Some(Wish::Follow { all }) => self.follow(&mut steps, &mut passed, all)?,
+                Some(Wish::Undo) if steps.pop().is_some() => passed.pop().is_some(),
+                Some(Wish::Undo) => self.only_say("this is the start; there is nothing to undo\n")?,
                 Some(Wish::Restart) => {
                     steps.clear();
                     passed.truncate(1);
+                    true
                 }
                 Some(Wish::Table) => {
-                    show = false;
                     let violation = now.violation(self.program);
                     let (program, model) = (self.program, self.machine.model());
                     let account = Account::of(program, &steps, passed.clone());
                     let run = ShownRun { program, model, account: &account, violation, cause: None };
-                    self.say(&render(&run, self.console.look().width))?;
+                    self.only_say(&render(&run, self.console.look().width))?
                 }
-                Some(Wish::Help) => {
-                    show = false;
-                    self.say(HELP)?;
-                }
+                Some(Wish::Help) => self.only_say(HELP)?,
                 Some(Wish::Quit) | None => {
                     let violated = now.violation(self.program).is_some();
                     return Ok(if violated { Exit::Violated } else { Exit::Holds });
                 }
-            }
+            };
         }
     }
 
@@ -161,12 +147,11 @@ impl Interaction<'_> {
         all: bool,
     ) -> Result<bool, CommandError> {
         let Some(recorded) = self.recorded.map(RecordedRun::steps) else {
-            self.say("there is no run to follow: name evidence with --replay\n")?;
-            return Ok(false);
+            return self.only_say("there is no run to follow: name evidence with --replay\n");
         };
         if !recorded.starts_with(steps) {
-            self.say("this is not the way of the evidence any more: `u` goes back, `r` to the start\n")?;
-            return Ok(false);
+            let message = "this is not the way of the evidence any more: `u` goes back, `r` to the start\n";
+            return self.only_say(message);
         }
         let mut taken = false;
         while let Some(step) = recorded.get(steps.len()).filter(|_| all || !taken) {
@@ -176,10 +161,7 @@ impl Interaction<'_> {
             passed.push(next);
             taken = true;
         }
-        if !taken {
-            self.say("this is the end of the evidence\n")?;
-        }
-        Ok(taken)
+        if taken { Ok(true) } else { self.only_say("this is the end of the evidence\n") }
     }
 
     /// The first configuration; asks for initial values that are open. `None` at the end of input.
@@ -304,6 +286,11 @@ impl Interaction<'_> {
 
     fn say(&self, text: &str) -> Result<(), CommandError> {
         Ok(self.console.print_text(text)?)
+    }
+
+    /// The same where nothing was done, so that nothing else is to be shown.
+    fn only_say(&self, text: &str) -> Result<bool, CommandError> {
+        self.say(text).map(|()| false)
     }
 
     fn show(&self, now: &Configuration, enabled: &[Enabled], steps: usize) -> Result<(), CommandError> {

@@ -28,22 +28,31 @@ pub fn show(args: &ShowArgs, console: &Console) -> Result<Exit, CommandError> {
         name if name == FRONTENDS[0].name => written(&program, name)?.map(|text| heading + &text),
         name => written(&program, name)?,
     };
-    match text {
+    print_written("show", &loaded.name, &program, text, console)
+}
+
+/// Prints a program in another language, or what that cannot say.
+pub(super) fn print_written(
+    command: &'static str,
+    name: &str,
+    program: &Program,
+    text: Result<String, Vec<Diagnostic>>,
+    console: &Console,
+) -> Result<Exit, CommandError> {
+    let diagnostics = match text {
         Ok(text) => {
             console.print_text(&text)?;
-            Ok(Exit::Holds)
+            return Ok(Exit::Holds);
         }
-        Err(diagnostics) => {
-            let reason = "the other language cannot say this".to_string();
-            let failed = Failed {
-                diagnostics: &diagnostics,
-                source: Some(&program.source),
-                ..Failed::new("show", &loaded.name, None, reason)
-            };
-            console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
-            Ok(Exit::Error)
-        }
-    }
+        Err(diagnostics) => diagnostics,
+    };
+    let failed = Failed {
+        diagnostics: &diagnostics,
+        source: Some(&program.source),
+        ..Failed::new(command, name, None, "the other language cannot say this".to_string())
+    };
+    console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
+    Ok(Exit::Error)
 }
 
 /// A program in another language, or what that cannot say.

@@ -8,7 +8,6 @@ use crate::console::Console;
 use crate::crew::{self, processes};
 use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, expand};
-use crate::limits::Watch;
 use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
@@ -31,8 +30,7 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
         return Err(CommandError::Message(why.to_string()));
     }
     let engine = engine_on(&args.sharing, &args.exploring)?;
-    let waiting =
-        Watch::new(args.limits.budget(), &session.interrupt, &session.display, "--hosts".to_string());
+    let waiting = session.watch_over(args.limits.budget(), "--hosts".to_string());
     let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
     drop(waiting);
     let memory = args.limits.budget().memory;

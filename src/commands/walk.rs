@@ -32,8 +32,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
         return Ok(told.exit);
     };
     let program = &loaded.program;
-    let watch =
-        Watch::new(args.resources.budget(), &session.interrupt, &session.display, loaded.name.clone());
+    let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
     if let Some(evidence) = &args.replay {
         let recorded = RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?;
         recorded.tell(&session, &mut told, &loaded);

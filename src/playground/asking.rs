@@ -7,8 +7,8 @@ use crate::args::bytes;
 use crate::commands::{fence_edits, warned, with_fences};
 use crate::input::Loaded;
 use crate::report::{
-    Answered, Failed, Fenced, JSON, Look, Safety, Said, ShownRun, TEXT, ToldWitness, drawing, page, plain,
-    sentence, shown_answer, svg,
+    Answered, Failed, Fenced, JSON, Look, Said, ShownRun, TEXT, ToldWitness, drawing, page, plain, sentence,
+    shown_answer, svg,
 };
 use crate::session::side_warnings;
 use engine::{ENGINES, FenceAnswer, FenceOptions, Finding, Run, ask, place_fences};
@@ -97,19 +97,11 @@ fn fences(loaded: &Loaded, task: &Task<'_>, watch: &PageWatch) -> Result<Value, 
     };
     let text = placed.map(|placed| with_fences(loaded, placed));
     let fenced = Fenced {
-        file: &loaded.name,
-        task: *task,
-        found: &found,
         seconds: watch.elapsed(),
         peak: watch.peak(),
-        evidence: &[],
-        warnings: &loaded.warnings,
         edits: &placed.map(|placed| fence_edits(loaded, placed)).unwrap_or_default(),
         text: text.as_ref(),
-        safety: &Safety::NotAsked,
-        within: None,
-        relaxed: None,
-        not_needed: &[],
+        ..Fenced::about(loaded, *task, &found)
     };
     let mut answer = told(&Said::Fences(&fenced));
     let needed = placed.is_some_and(|placed| !placed.fences.is_empty());

@@ -3,6 +3,7 @@
 use super::table::{Column, Line, TextTable};
 use super::{Look, Printed};
 use crate::numbers::grouped;
+use machine::Model;
 use serde_json::{Map, Value, json};
 
 /// A table of measurements.
@@ -16,6 +17,19 @@ pub struct BenchTable {
     pub rows: Vec<Vec<BenchCell>>,
     /// What must be known to read it.
     pub notes: Vec<String>,
+}
+
+impl BenchTable {
+    /// A table without rows yet.
+    pub fn new(title: impl Into<String>, columns: &[&'static str]) -> BenchTable {
+        BenchTable { title: title.into(), columns: columns.to_vec(), ..BenchTable::default() }
+    }
+
+    /// With something that must be known to read it.
+    pub fn note(mut self, note: impl Into<String>) -> BenchTable {
+        self.notes.push(note.into());
+        self
+    }
 }
 
 /// A cell of a table of measurements.
@@ -78,6 +92,18 @@ fn time(milliseconds: f64) -> String {
 impl From<&str> for BenchCell {
     fn from(text: &str) -> BenchCell {
         BenchCell::Text(text.to_string())
+    }
+}
+
+impl From<String> for BenchCell {
+    fn from(text: String) -> BenchCell {
+        BenchCell::Text(text)
+    }
+}
+
+impl From<Model> for BenchCell {
+    fn from(model: Model) -> BenchCell {
+        super::text::upper(model).into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fences as reports name them.
 
 use super::steps::statement;
+use crate::input::Loaded;
 use engine::{FencePoint, FencesFound, FencesWithin};
 use evidence::{Reason, Task};
 use frontend::Diagnostic;
@@ -37,6 +38,27 @@ pub struct Fenced<'a> {
     pub not_needed: &'a [Span],
     /// What it takes to keep store buffers within a bound besides, where that is asked for.
     pub within: Option<&'a Result<FencesWithin, Vec<Reason>>>,
+}
+
+impl<'a> Fenced<'a> {
+    /// An answer about a program that was read, without what it took and what was written.
+    pub fn about(loaded: &'a Loaded, task: Task<'a>, found: &'a FencesFound) -> Fenced<'a> {
+        Fenced {
+            file: &loaded.name,
+            task,
+            found,
+            seconds: 0.0,
+            peak: 0,
+            evidence: &[],
+            warnings: &loaded.warnings,
+            edits: &[],
+            text: None,
+            safety: &Safety::NotAsked,
+            relaxed: None,
+            not_needed: &[],
+            within: None,
+        }
+    }
 }
 
 /// Fences of a program that it does not need.

@@ -142,42 +142,37 @@ fn failure(failed: &Failed<'_>) -> Printed {
 }
 
 fn claim(claimed: &Claimed<'_>, look: &Look) -> String {
-    let program = claimed.program;
+    let (file, program) = (claimed.file, claimed.program);
+    let proved = |answer: String, states: usize, and: &str| {
+        let states = counted(states, "state");
+        format!("{file}: the evidence holds: {answer}\nchecked: {states}, {and}\n")
+    };
     match claimed.claim {
-        Claim::Safe(model, states) => format!(
-            "{}: the evidence holds: {SAFE}safe{SAFE:#} under {}{}\nchecked: {}, none violates anything \
-             and every successor is among them\n",
-            claimed.file,
-            upper(*model),
-            assuming(program),
-            counted(*states, "state"),
+        Claim::Safe(model, states) => proved(
+            format!("{SAFE}safe{SAFE:#} under {}{}", upper(*model), assuming(program)),
+            *states,
+            "none violates anything and every successor is among them",
         ),
-        Claim::Within(model, contexts, states) => format!(
-            "{}: the evidence holds: {UNKNOWN}no violation within {}{UNKNOWN:#} under {}\nchecked: {}, none \
-             violates anything and every successor within that bound is among them\n",
-            claimed.file,
-            counted(*contexts, "context"),
-            upper(*model),
-            counted(*states, "state"),
-        ),
-        Claim::Robust(model, states) => format!(
-            "{}: the evidence holds: {SAFE}robust{SAFE:#} against {}{}\nchecked: {}, and no delayed store \
-             shows in any of them\n",
-            claimed.file,
-            upper(*model),
-            assuming(program),
-            counted(*states, "state"),
+        Claim::Within(model, contexts, states) => {
+            let contexts = counted(*contexts, "context");
+            proved(
+                format!("{UNKNOWN}no violation within {contexts}{UNKNOWN:#} under {}", upper(*model)),
+                *states,
+                "none violates anything and every successor within that bound is among them",
+            )
+        }
+        Claim::Robust(model, states) => proved(
+            format!("{SAFE}robust{SAFE:#} against {}{}", upper(*model), assuming(program)),
+            *states,
+            "and no delayed store shows in any of them",
         ),
         Claim::Unsafe(model, checked) => {
             let Some(violated) = checked.violated() else { return String::new() };
-            let mut out = format!(
-                "{}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {}: {}\n",
-                claimed.file,
-                upper(*model),
-                violation(program, violated),
-            );
+            let (task, claim) = (Task::safe(program, *model), violation(program, violated));
+            let model = upper(*model);
+            let mut out =
+                format!("{file}: the evidence holds: {UNSAFE}unsafe{UNSAFE:#} under {model}: {claim}\n");
             if !look.quiet {
-                let task = Task::safe(program, *model);
                 out.push_str(&explained(&task, violated, claimed.why.sc_violation, look));
                 out.push_str(&advice(&task, claimed.why, look));
             }
@@ -186,11 +181,10 @@ fn claim(claimed: &Claimed<'_>, look: &Look) -> String {
         Claim::NotRobust(model, checked) => robust::claim(claimed, *model, checked, look),
         Claim::Outcomes(model, found) => {
             let (style, word) = held(found);
-            let states = counted(found.states(), "state");
-            let (file, model) = (claimed.file, upper(*model));
-            let mut out = format!(
-                "{file}: the evidence holds: the condition {style}{word}{style:#} under {model}\n\
-                 checked: {states}, and none that a final state needs is missing\n"
+            let mut out = proved(
+                format!("the condition {style}{word}{style:#} under {}", upper(*model)),
+                found.states(),
+                "and none that a final state needs is missing",
             );
             if let (Some(question), false) = (&program.question, look.quiet) {
                 out.push_str(&litmus::text(program, question, found));

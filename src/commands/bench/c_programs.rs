@@ -63,11 +63,10 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     });
     let stages: BTreeMap<&str, &str> = stages.collect();
     let mut by_stage: BTreeMap<&str, Stage> = BTreeMap::new();
-    let mut open = BenchTable {
-        title: "Verdicts on record that we do not give".to_string(),
-        columns: vec!["program", "model", "on record", "why not", "ms"],
-        ..BenchTable::default()
-    };
+    let mut open = BenchTable::new(
+        "Verdicts on record that we do not give",
+        &["program", "model", "on record", "why not", "ms"],
+    );
     let mut read: BTreeMap<&str, ReadText> = BTreeMap::new();
     for row in on_record(&expected) {
         let stage = by_stage.entry(stages.get(row.file).copied().unwrap_or("other")).or_default();
@@ -87,14 +86,9 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             Against::Open(why) => why,
         };
         let word = if row.safe { "safe" } else { "unsafe" };
-        let cells: [BenchCell; 5] = [
-            row.file.into(),
-            row.model.to_uppercase().as_str().into(),
-            word.into(),
-            why.as_str().into(),
-            BenchCell::Milliseconds(time),
-        ];
-        open.rows.push(cells.into());
+        let model = row.model.to_uppercase();
+        let time = BenchCell::Milliseconds(time);
+        open.rows.push(vec![row.file.into(), model.into(), word.into(), why.into(), time]);
     }
     Ok(vec![summary(&by_stage), open].into_iter().chain(anchors).collect())
 }
@@ -226,9 +220,9 @@ fn summary(stages: &BTreeMap<&str, Stage>) -> BenchTable {
 /// The programs that other tools were timed on, under TSO.
 fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
     let Some(list) = bencher.foreign("c/anchors.tsv") else { return Ok(None) };
-    let mut table = BenchTable {
-        title: "Beside other tools, under TSO (CPU time)".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Beside other tools, under TSO (CPU time)",
+        &[
             "program",
             "on record",
             "ours",
@@ -241,8 +235,7 @@ fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             "CBMC",
             "its time, ms",
         ],
-        ..BenchTable::default()
-    };
+    );
     let (mut total, mut answered, mut slow) = (0.0, 0, 0);
     for row in list.lines().filter(|row| row.contains(".c\t")) {
         let fields: Vec<&str> = row.split('\t').collect();
@@ -254,10 +247,10 @@ fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             }
             Err(_) => None,
         };
-        let word = found.as_ref().map_or("not read", |found| found.answer.checked.verdict().word());
+        let word = found.as_ref().map_or("not read", Measured::word);
         let cpu = text.took + found.as_ref().map_or(0.0, cpu_median);
         total += cpu;
-        answered += usize::from(found.is_some_and(|found| found.answer.checked.holds().is_some()));
+        answered += usize::from(found.is_some_and(|found| found.is_decided()));
         slow += usize::from(text.took > READING);
         let seconds = |text: &str| {
             text.parse().map_or(BenchCell::Missing, |s: f64| BenchCell::Milliseconds(1000.0 * s))

@@ -4,9 +4,8 @@
 use super::{Bench, Bencher, Measured};
 use crate::numbers::short;
 use crate::report::{BenchCell, BenchTable};
-use engine::{
-    BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run, decide,
-};
+use crate::session::usual_threads;
+use engine::{BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run};
 use evidence::Task;
 use machine::{Backward, MODELS, model_named};
 
@@ -34,22 +33,16 @@ fn asked(
     buffers: BufferAbstraction,
     task: &Task<'_>,
 ) -> Result<Measured<Finding>, String> {
-    let measured = bencher.measure(&task.program.name, |monitor| {
-        decide(task, engine, &Run { monitor, buffers, threads: monitor.threads(), ..Run::default() })
-    });
-    measured.answered()
-}
-
-fn word(measured: &Measured<Finding>) -> &'static str {
-    measured.answer.checked.verdict().word()
+    let threads = usual_threads();
+    bencher.run_on(threads, &task.program.name, engine, task, Run { buffers, threads, ..Run::default() })
 }
 
 /// Memorax' programs: its verdict and its time, ours.
 fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
     let Some(list) = bencher.foreign("memorax/expected.tsv") else { return Ok(None) };
-    let mut table = BenchTable {
-        title: "Memorax' programs".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Memorax' programs",
+        &[
             "program",
             "model",
             "Memorax",
@@ -61,8 +54,7 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             "portfolio ms",
             "a tenth",
         ],
-        ..BenchTable::default()
-    };
+    );
     let (mut due, mut held) = (0, 0);
     for row in list.lines().skip(1) {
         let fields: Vec<&str> = row.split('\t').collect();
@@ -78,8 +70,7 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             let theirs = seconds.get(at).copied().flatten().map(|seconds| 1000.0 * seconds);
             let known = fields.get(at + 1).copied().unwrap_or_default();
             let quick = |ours: &Measured<Finding>| {
-                theirs.is_some_and(|theirs| ours.time.median() <= WANTED * theirs)
-                    && ours.answer.checked.holds().is_some()
+                theirs.is_some_and(|theirs| ours.time.median() <= WANTED * theirs) && ours.is_decided()
             };
             // What took less than they print has no tenth, and an error took no time.
             let comparable = theirs.is_some_and(|theirs| theirs >= 100.0) && !known.contains("error");
@@ -93,13 +84,13 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
             held += usize::from(holds == "yes" || holds == "portfolio");
             table.rows.push(vec![
                 (*name).into(),
-                model.name().to_uppercase().as_str().into(),
+                model.into(),
                 known.into(),
                 theirs.map_or(BenchCell::Missing, BenchCell::Milliseconds),
-                word(&backwards).into(),
+                backwards.word().into(),
                 backwards.time.clone(),
                 backwards.answer.statistics.states.into(),
-                word(&best).into(),
+                best.word().into(),
                 best.time.clone(),
                 holds.into(),
             ]);
@@ -114,14 +105,10 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
 
 /// Our own programs with finite data.
 fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Our programs with finite data".to_string(),
-        columns: vec![
-            "program", "model", "explicit", "cegar", "lazy", "set", "multiset", "auto", "complete",
-            "elements",
-        ],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Our programs with finite data",
+        &["program", "model", "explicit", "cegar", "lazy", "set", "multiset", "auto", "complete", "elements"],
+    );
     let (mut asked_of, mut decided, mut by) = (0, 0, [0; 7]);
     for (name, text) in bencher.corpus()? {
         let program = bencher.own(&name, &text, None)?;
@@ -164,19 +151,18 @@ fn compared(
         (&Buffers, auto),
         (&Complete, auto),
     ];
-    let mut row: Vec<BenchCell> = vec![name.into(), task.model.name().to_uppercase().as_str().into()];
+    let mut row: Vec<BenchCell> = vec![name.into(), task.model.into()];
     let (mut known, mut elements) = ([false; 7], BenchCell::Missing);
     for ((engine, buffers), known) in engines.into_iter().zip(&mut known) {
         let measured = asked(bencher, engine, buffers, task)?;
-        let answered = measured.answer.checked.holds().is_some();
-        *known = answered;
+        *known = measured.is_decided();
         let states = measured.answer.statistics.states;
         let time = measured.time.median();
-        let text = match answered {
-            true => format!("{} {time:.1} ms, {}", word(&measured), short(states)),
+        let text = match *known {
+            true => format!("{} {time:.1} ms, {}", measured.word(), short(states)),
             false => "unknown".to_string(),
         };
-        row.push(text.as_str().into());
+        row.push(text.into());
         elements = states.into();
     }
     row.push(elements);

@@ -125,20 +125,19 @@ fn ask(
 
 /// What is found by whom, with the same limits.
 fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: title.to_string(),
-        columns: vec!["program", "model", "context", "k", "states", "ms", "explicit", "cegar", "lazy"],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        title,
+        &["program", "model", "context", "k", "states", "ms", "explicit", "cegar", "lazy"],
+    );
     let (mut violated, mut first) = (0, 0);
     for asked in all {
         let ours = ask(bencher, &BoundedContexts, asked)?;
         let (found, contexts) = said(&ours.answer);
         let mut row: Vec<BenchCell> = vec![
             asked.name.as_str().into(),
-            asked.model.name().to_uppercase().as_str().into(),
+            asked.model.into(),
             found.into(),
-            contexts.map_or(BenchCell::Missing, Into::into),
+            contexts.into(),
             ours.answer.statistics.states.into(),
             ours.time.clone(),
         ];
@@ -146,12 +145,11 @@ fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<
         for engine in [&Explicit as &dyn Engine, &Cegar, &Lazy] {
             let other = ask(bencher, engine, asked)?;
             let decided = other.answer.checked.holds();
-            let word = other.answer.checked.verdict().word();
             let text = match decided {
-                Some(_) => format!("{word} {:.1} ms", other.time.median()),
+                Some(_) => format!("{} {:.1} ms", other.word(), other.time.median()),
                 None => "unknown".to_string(),
             };
-            row.push(text.as_str().into());
+            row.push(text.into());
             others.extend(decided.filter(|safe| !safe).map(|_| other.time.median()));
         }
         if found == "violated" {
@@ -181,11 +179,7 @@ fn said(found: &Finding) -> (&'static str, Option<usize>) {
 
 /// The contexts that the violations of the corpus need.
 fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Contexts that violations need".to_string(),
-        columns: vec!["program", "SC", "TSO", "PSO"],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new("Contexts that violations need", &["program", "SC", "TSO", "PSO"]);
     let mut last = "";
     let mut counts: Vec<usize> = Vec::new();
     let (mut violated, mut quick, mut slowest) = (0, 0, 0.0_f64);

@@ -87,17 +87,7 @@ const fn unexplored(
     cubes: (usize, usize),
     states: f64,
 ) -> PublishedRows {
-    PublishedRows(
-        "sc",
-        None,
-        predicates,
-        Some(calls.0),
-        Some(calls.1),
-        Some(cubes.0),
-        cubes.1,
-        Some(states),
-        None,
-    )
+    PublishedRows { 8: None, ..row("sc", None, predicates, calls, cubes, (states, 0.0)) }
 }
 
 const SUBJECTS: &[SeedProgram] = &[
@@ -238,8 +228,7 @@ fn proofs(bencher: &Bencher<'_>, given: bool) -> Result<BenchTable, String> {
         }
         false => "The same with predicates that cegar finds under SC.",
     };
-    let mut table =
-        BenchTable { title: title.to_string(), columns: COLUMNS.to_vec(), ..BenchTable::default() };
+    let mut table = BenchTable::new(title, COLUMNS);
     let (mut total, mut on_cores, mut published_total) = (0.0, 0.0, 0.0);
     for subject in SUBJECTS {
         for published in subject.published {
@@ -335,13 +324,13 @@ fn checked(task: &Task<'_>, verdict: &Verdict, monitor: &dyn Monitor) -> Result<
 
 /// Fences as the source counts them, beside those that safety needs.
 fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fences per program when an overflow of buffers of k stores is a violation, and those that safety needs."
-            .to_string(),
-        columns: vec!["program", "model", "k = 1", "k = 2", "k = 3", "safety", "ms"],
-        notes: vec!["Full fences and store fences in the text; a dash: not found within the limits.".to_string()],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Fences per program when an overflow of buffers of k stores is a violation, and those that safety needs.",
+        &["program", "model", "k = 1", "k = 2", "k = 3", "safety", "ms"],
+    )
+    .note(
+        "Full fences and store fences in the text; a dash: not found within the limits.",
+    );
     for subject in SUBJECTS {
         let program = read(bencher, subject.bare, "")?;
         for name in ["tso", "pso"] {
@@ -364,7 +353,7 @@ fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
                 Ok::<_, String>((bounded, safety))
             });
             let ([one, two, three], safety) = found.answer?;
-            let cell = |fences: Option<String>| BenchCell::from(fences.unwrap_or("–".to_string()).as_str());
+            let cell = |fences: Option<String>| BenchCell::from(fences.unwrap_or("–".to_string()));
             table.rows.push(vec![
                 subject.name.into(),
                 name.into(),

@@ -11,7 +11,7 @@ use engine::{
     Run, place_fences,
 };
 use evidence::{Monitor, Statistics, Task};
-use machine::{Forgotten, Keep, Model, model_named};
+use machine::{Forgotten, Keep, MODELS, Model, TSO};
 use program::{Fence, Program, Strength};
 
 /// Table 1, PSO, and unbounded counters.
@@ -68,18 +68,16 @@ const SAFE: &[(&str, CorpusFile)] = &[
     ("thesis_3_3 (stores for ever)", corpus!("thesis_3_3")),
 ];
 
-fn model(name: &str) -> Result<Model, String> {
-    model_named(name).ok_or_else(|| format!("there is no model {name}"))
-}
+const PSO: Model = MODELS[2];
 
 fn fences(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(vec![table_1(bencher)?, under_pso(bencher)?, counters(bencher)?])
 }
 
 fn table_1(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Table 1: the cheapest fences under TSO. Engine cegar.".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Table 1: the cheapest fences under TSO. Engine cegar.",
+        &[
             "program",
             "verdict",
             "fences/process",
@@ -95,22 +93,20 @@ fn table_1(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             "portfolio ms",
             "published ms",
         ],
-        notes: vec![
-            "ms: the whole synthesis with all checks. Templates, k and refinements to prover calls: the proof of the \
-             fenced program."
-                .to_string(),
-            "The paper counts the most templates of any step of the synthesis; most templates is ours of any proof or \
-             violation on the way."
-                .to_string(),
-            "2 threads each, our models of the algorithms that the paper cites; it does not print its programs."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    )
+    .note(
+        "ms: the whole synthesis with all checks. Templates, k and refinements to prover calls: the proof of the \
+         fenced program.",
+    )
+    .note(
+        "The paper counts the most templates of any step of the synthesis; most templates is ours of any proof or \
+         violation on the way.",
+    )
+    .note(
+        "2 threads each, our models of the algorithms that the paper cites; it does not print its programs.",
+    );
     for (name, (file, text), seconds, fences, templates) in TABLE_1 {
-        let program = bencher.own(file, text, None)?;
-        let found = synthesis(bencher, &Cegar, &program, model("tso")?)?;
-        let quick = synthesis(bencher, &Portfolio, &program, model("tso")?)?;
+        let [found, quick] = syntheses(bencher, &bencher.own(file, text, None)?, TSO)?;
         let Statistics { states, k, predicates, refinements, questions, .. } = found.answer.statistics;
         let placed = placed(&found.answer);
         table.rows.push(vec![
@@ -134,15 +130,12 @@ fn table_1(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 }
 
 fn under_pso(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "The same under PSO, with store fences (a full fence costs 3, a store fence 1).".to_string(),
-        columns: vec!["program", "verdict", "full/process", "store/process", "cegar ms", "portfolio ms"],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "The same under PSO, with store fences (a full fence costs 3, a store fence 1).",
+        &["program", "verdict", "full/process", "store/process", "cegar ms", "portfolio ms"],
+    );
     for (name, (file, text), ..) in TABLE_1 {
-        let program = bencher.own(file, text, None)?;
-        let found = synthesis(bencher, &Cegar, &program, model("pso")?)?;
-        let quick = synthesis(bencher, &Portfolio, &program, model("pso")?)?;
+        let [found, quick] = syntheses(bencher, &bencher.own(file, text, None)?, PSO)?;
         let placed = placed(&found.answer);
         table.rows.push(vec![
             (*name).into(),
@@ -157,27 +150,25 @@ fn under_pso(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 }
 
 fn counters(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Unbounded counters: is it safe as it stands?".to_string(),
-        columns: vec!["program", "model", "cegar", "cegar ms", "portfolio", "by", "portfolio ms"],
-        notes: vec![
-            "cegar ends without an answer where stores to several variables pile up for ever and their order matters: \
-             that order is what a machine that keeps k stores forgets."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Unbounded counters: is it safe as it stands?",
+        &["program", "model", "cegar", "cegar ms", "portfolio", "by", "portfolio ms"],
+    )
+    .note(
+        "cegar ends without an answer where stores to several variables pile up for ever and their order matters: \
+         that order is what a machine that keeps k stores forgets.",
+    );
     for (name, (file, text)) in COUNTERS {
         let program = bencher.own(file, text, None)?;
-        for model in [model("tso")?, model("pso")?] {
+        for model in [TSO, PSO] {
             let cegar = bencher.ask(&Cegar, &Task::safe(&program, model), Abstraction::default())?;
             let best = bencher.ask(&Portfolio, &Task::safe(&program, model), Abstraction::default())?;
             table.rows.push(vec![
                 (*name).into(),
                 model.name().into(),
-                cegar.answer.checked.verdict().word().into(),
+                cegar.word().into(),
                 cegar.time,
-                best.answer.checked.verdict().word().into(),
+                best.word().into(),
                 best.answer.engine.into(),
                 best.time,
             ]);
@@ -195,22 +186,11 @@ fn abstractions(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
         ("no reduction", Abstraction { reduce: false, ..usual }),
     ];
     let mut tables = Vec::new();
-    for model in [model("tso")?, model("pso")?] {
-        let mut table = BenchTable {
-            title: format!("Engine cegar under {}: what each part brings.", model.name().to_uppercase()),
-            columns: vec![
-                "program",
-                "way",
-                "verdict",
-                "k",
-                "templates",
-                "refinements",
-                "states",
-                "prover calls",
-                "ms",
-            ],
-            ..BenchTable::default()
-        };
+    for model in [TSO, PSO] {
+        let mut table = BenchTable::new(
+            format!("Engine cegar under {}: what each part brings.", model.name().to_uppercase()),
+            &["program", "way", "verdict", "k", "templates", "refinements", "states", "prover calls", "ms"],
+        );
         for (name, (file, text)) in SAFE {
             let program = bencher.own(file, text, None)?;
             for (way, abstraction) in ways {
@@ -219,7 +199,7 @@ fn abstractions(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
                 table.rows.push(vec![
                     (*name).into(),
                     way.into(),
-                    asked.answer.checked.verdict().word().into(),
+                    asked.word().into(),
                     statistics.k.into(),
                     statistics.predicates.into(),
                     statistics.refinements.map(|refinements| refinements.total()).into(),
@@ -234,17 +214,20 @@ fn abstractions(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(tables)
 }
 
-fn synthesis(
+/// What cegar and the portfolio find.
+fn syntheses(
     bencher: &Bencher<'_>,
-    engine: &dyn Engine,
     program: &Program,
     model: Model,
-) -> Result<Measured<FencesFound>, String> {
+) -> Result<[Measured<FencesFound>; 2], String> {
     let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
     let task = Task::safe(program, model);
-    let place =
-        |monitor: &dyn Monitor| place_fences(&task, engine, &options, &Run { monitor, ..Run::default() });
-    bencher.measure(&program.name, place).answered()
+    let by = |engine: &dyn Engine| {
+        let place =
+            |monitor: &dyn Monitor| place_fences(&task, engine, &options, &Run { monitor, ..Run::default() });
+        bencher.measure(&program.name, place).answered()
+    };
+    Ok([by(&Cegar)?, by(&Portfolio)?])
 }
 
 fn placed(found: &FencesFound) -> Option<&Placed> {

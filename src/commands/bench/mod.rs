@@ -21,6 +21,7 @@ use crate::args;
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::limits::{Budget, Interrupt, Watch};
+use crate::numbers::grouped;
 use crate::progress::ProgressDisplay;
 use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
 use crate::session::usual_threads;
@@ -135,6 +136,24 @@ impl<T, E: std::fmt::Display> Measured<Result<T, E>> {
     }
 }
 
+impl Measured<Finding> {
+    /// The verdict in a word.
+    fn word(&self) -> &'static str {
+        self.answer.checked.verdict().word()
+    }
+
+    /// Whether there is a verdict.
+    fn is_decided(&self) -> bool {
+        self.answer.checked.holds().is_some()
+    }
+
+    /// How many states there are, as far as a search came.
+    fn states(&self) -> String {
+        let states = grouped(self.answer.statistics.states);
+        if self.word() == "unknown" { format!("more than {states}") } else { states }
+    }
+}
+
 impl Bencher<'_> {
     /// Calls `work` with a monitor that stops it at the limits, as often as it should be. The last
     /// answer counts.
@@ -194,10 +213,21 @@ impl Bencher<'_> {
         task: &Task<'_>,
         abstraction: Abstraction,
     ) -> Result<Measured<Finding>, String> {
-        let ask = |monitor: &dyn Monitor| {
-            decide(task, engine, &Run { monitor, abstraction, threads, ..Run::default() })
-        };
-        self.measure_on(threads, &task.program.name, ask).answered()
+        let run = Run { abstraction, threads, ..Run::default() };
+        self.run_on(threads, &task.program.name, engine, task, run)
+    }
+
+    /// What an engine says that works in a certain way.
+    fn run_on(
+        &self,
+        threads: usize,
+        label: &str,
+        engine: &dyn Engine,
+        task: &Task<'_>,
+        run: Run<'_>,
+    ) -> Result<Measured<Finding>, String> {
+        let ask = |monitor: &dyn Monitor| decide(task, engine, &Run { monitor, ..run });
+        self.measure_on(threads, label, ask).answered()
     }
 
     /// The same with at most so many milliseconds per question.

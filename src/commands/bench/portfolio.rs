@@ -102,8 +102,7 @@ fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String
 fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineComparison, String> {
     let portfolio = |threads| bencher.ask_on(threads, &Portfolio, task, Default::default());
     let (one, several) = (portfolio(1)?, portfolio(THREADS)?);
-    let answered = |asked: &Measured<Finding>| asked.answer.checked.holds().is_some();
-    let enough = match answered(&one) && answered(&several) {
+    let enough = match one.is_decided() && several.is_decided() {
         true => 2.0 * one.time.median() + SHORT,
         false => bencher.limit_milliseconds() / 5.0,
     };
@@ -112,7 +111,7 @@ fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineC
         .map(|engine| Ok(asked(engine.name(), &bencher.ask_on(THREADS, engine, task, Default::default())?)));
     Ok(EngineComparison {
         what: format!("{what}, {}", task.model.name().to_uppercase()),
-        verdict: several.answer.checked.verdict().word(),
+        verdict: several.word(),
         winner: several.answer.engine,
         alone: alone.collect::<Result<Vec<MeasuredEngine>, String>>()?,
         one: asked(Portfolio.name(), &one),
@@ -126,8 +125,8 @@ fn engines() -> impl Iterator<Item = &'static dyn Engine> {
 }
 
 fn asked(engine: &'static str, measured: &Measured<Finding>) -> MeasuredEngine {
-    let answered = measured.answer.checked.holds().is_some();
-    MeasuredEngine { engine, answered, wall: measured.time.median(), cpu: measured.cpu.median() }
+    let (answered, wall, cpu) = (measured.is_decided(), measured.time.median(), measured.cpu.median());
+    MeasuredEngine { engine, answered, wall, cpu }
 }
 
 /// How often the portfolio is as good as it should be.
@@ -143,17 +142,13 @@ fn summary(bencher: &Bencher<'_>, rows: &[EngineComparison]) -> BenchTable {
         names(rows.iter().filter(over))
     };
     let sum = |of: &dyn Fn(&EngineComparison) -> f64| BenchCell::Milliseconds(rows.iter().map(of).sum());
-    let mut table = BenchTable {
-        title: "The portfolio beside its engines: summary.".to_string(),
-        columns: vec!["what", "rows"],
-        notes: vec![format!(
-            "Limit: {} s per question. Engines by themselves and the portfolio may use {THREADS} threads; the \
-             portfolio's CPU time is that on one. An engine by itself has twice the time of the portfolio and \
-             {SHORT} ms, or a fifth of the limit where the portfolio has no answer.",
-            limit / 1000.0
-        )],
-        ..BenchTable::default()
-    };
+    let table = BenchTable::new("The portfolio beside its engines: summary.", &["what", "rows"]);
+    let mut table = table.note(format!(
+        "Limit: {} s per question. Engines by themselves and the portfolio may use {THREADS} threads; the \
+         portfolio's CPU time is that on one. An engine by itself has twice the time of the portfolio and \
+         {SHORT} ms, or a fifth of the limit where the portfolio has no answer.",
+        limit / 1000.0
+    ));
     let mut row = |what: &str, cell: BenchCell| table.rows.push(vec![what.into(), cell]);
     row("questions", rows.len().into());
     row("answered by the portfolio", decided.into());

@@ -3,7 +3,7 @@
 use super::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::numbers::{grouped, short};
 use crate::report::{BenchCell, BenchTable};
-use engine::{Engine, Explicit, Finding, GapProofs, Reduction, Run, decide};
+use engine::{Engine, Explicit, Finding, GapProofs, Reduction, Run};
 use evidence::Task;
 use machine::model_named;
 
@@ -24,48 +24,30 @@ struct Series {
     unbounded: bool,
 }
 
+const fn series(program: CorpusFile, threads: &'static [usize], models: &'static [&'static str]) -> Series {
+    Series { program, threads, models, unbounded: false }
+}
+
+const fn unbounded(
+    program: CorpusFile,
+    threads: &'static [usize],
+    models: &'static [&'static str],
+) -> Series {
+    Series { unbounded: true, ..series(program, threads, models) }
+}
+
 const SERIES: &[Series] = &[
-    Series {
-        program: corpus!("lamport_fast_fenced"),
-        threads: &[2, 3, 4],
-        models: &["sc", "tso"],
-        unbounded: false,
-    },
-    Series { program: corpus!("lamport_fast_pso"), threads: &[2, 3, 4], models: &["pso"], unbounded: false },
-    Series {
-        program: corpus!("peterson_filter"),
-        threads: &[2, 3, 4],
-        models: &["tso", "pso"],
-        unbounded: false,
-    },
-    Series {
-        program: corpus!("bakery_bounded_fenced"),
-        threads: &[2, 3, 4],
-        models: &["tso", "pso"],
-        unbounded: false,
-    },
-    Series { program: corpus!("dijkstra_fenced"), threads: &[2, 3, 4], models: &["tso"], unbounded: false },
-    Series { program: corpus!("mcs_lock"), threads: &[2, 3, 4], models: &["tso", "pso"], unbounded: false },
-    Series {
-        program: corpus!("clh_lock"),
-        threads: &[2, 3, 4, 5],
-        models: &["tso", "pso"],
-        unbounded: false,
-    },
-    Series {
-        program: corpus!("sense_barrier"),
-        threads: &[2, 3, 4, 5],
-        models: &["tso", "pso"],
-        unbounded: false,
-    },
-    Series {
-        program: corpus!("indexer"),
-        threads: &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-        models: &["sc"],
-        unbounded: false,
-    },
-    Series { program: corpus!("aravind_fenced"), threads: &[2, 3], models: &["sc", "tso"], unbounded: true },
-    Series { program: corpus!("ticket_lock"), threads: &[2, 3, 4], models: &["tso", "pso"], unbounded: true },
+    series(corpus!("lamport_fast_fenced"), &[2, 3, 4], &["sc", "tso"]),
+    series(corpus!("lamport_fast_pso"), &[2, 3, 4], &["pso"]),
+    series(corpus!("peterson_filter"), &[2, 3, 4], &["tso", "pso"]),
+    series(corpus!("bakery_bounded_fenced"), &[2, 3, 4], &["tso", "pso"]),
+    series(corpus!("dijkstra_fenced"), &[2, 3, 4], &["tso"]),
+    series(corpus!("mcs_lock"), &[2, 3, 4], &["tso", "pso"]),
+    series(corpus!("clh_lock"), &[2, 3, 4, 5], &["tso", "pso"]),
+    series(corpus!("sense_barrier"), &[2, 3, 4, 5], &["tso", "pso"]),
+    series(corpus!("indexer"), &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &["sc"]),
+    unbounded(corpus!("aravind_fenced"), &[2, 3], &["sc", "tso"]),
+    unbounded(corpus!("ticket_lock"), &[2, 3, 4], &["tso", "pso"]),
 ];
 
 const REDUCTIONS: &[Reduction] = &[
@@ -79,9 +61,9 @@ const REDUCTIONS: &[Reduction] = &[
 ];
 
 fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
-    let mut table = BenchTable {
-        title: "Exact search, reduced".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Exact search, reduced",
+        &[
             "program",
             "threads",
             "model",
@@ -95,8 +77,12 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             "fewer states",
             "quicker",
         ],
-        ..BenchTable::default()
-    };
+    )
+    .note(
+        "States without liveness: with registers that nothing reads any more (--no-liveness). Tickets grow without end: engine gaps explores their order, the others are explored by explicit. Times \
+         are with checking the proof. Where the plain search reached a limit, the ratios to it are at \
+         least what is shown.",
+    );
     for Series { program: (name, text), threads, models, unbounded } in SERIES {
         for (n, model) in threads.iter().flat_map(|n| models.iter().map(move |model| (n, model))) {
             let program = bencher.own(name, text, Some(*n))?;
@@ -110,8 +96,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
                 if *reduction != Reduction::None && statistics.method.is_none() {
                     continue;
                 }
-                let mut row: Vec<BenchCell> =
-                    vec![(*name).into(), (*n).into(), model.name().to_uppercase().as_str().into()];
+                let mut row: Vec<BenchCell> = vec![(*name).into(), (*n).into(), model.into()];
                 let dead = (*reduction == Reduction::None && !*unbounded)
                     .then(|| searched(bencher, engine, &task, *reduction, true))
                     .transpose()?;
@@ -123,12 +108,6 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             }
         }
     }
-    table.notes.push(
-        "States without liveness: with registers that nothing reads any more (--no-liveness). Tickets grow without end: engine gaps explores their order, the others are explored by explicit. Times \
-         are with checking the proof. Where the plain search reached a limit, the ratios to it are at \
-         least what is shown."
-            .to_string(),
-    );
     Ok(vec![table])
 }
 
@@ -140,17 +119,7 @@ fn searched(
     dead_registers: bool,
 ) -> Result<Measured<Finding>, String> {
     let label = format!("{} {}", task.program.name, reduction.name());
-    let measured = bencher.measure_on(1, &label, |monitor| {
-        decide(task, engine, &Run { monitor, reduction, dead_registers, ..Run::default() })
-    });
-    measured.answered()
-}
-
-/// How many states there are, as far as a search came.
-fn counted(measured: &Measured<Finding>) -> String {
-    let states = grouped(measured.answer.statistics.states);
-    let decided = measured.answer.checked.verdict().word() != "unknown";
-    if decided { states } else { format!("more than {states}") }
+    bencher.run_on(1, &label, engine, task, Run { reduction, dead_registers, ..Run::default() })
 }
 
 fn cells(
@@ -161,18 +130,18 @@ fn cells(
 ) -> Vec<BenchCell> {
     let (states, time) = (measured.answer.statistics.states, measured.time.median());
     let ratio = |ours: f64, theirs: f64| format!("{:.1}", theirs / ours.max(f64::MIN_POSITIVE));
-    let of_plain = |get: &dyn Fn(&Measured<Finding>) -> f64| {
-        plain.map(|plain| BenchCell::from(ratio(get(measured), get(plain)).as_str()))
+    let of_plain = |get: &dyn Fn(&Measured<Finding>) -> f64| -> BenchCell {
+        plain.map(|plain| ratio(get(measured), get(plain))).into()
     };
     vec![
         reduction.name().into(),
-        measured.answer.checked.verdict().word().into(),
-        grouped(states).as_str().into(),
-        dead.map(|dead| BenchCell::from(counted(dead).as_str())).into(),
+        measured.word().into(),
+        grouped(states).into(),
+        dead.map(Measured::states).into(),
         measured.time.clone(),
-        short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
+        short((states as f64 * 1000.0 / time.max(0.001)) as usize).into(),
         measured.megabytes.into(),
-        of_plain(&|measured| measured.answer.statistics.states as f64).into(),
-        of_plain(&|measured| measured.time.median()).into(),
+        of_plain(&|measured| measured.answer.statistics.states as f64),
+        of_plain(&|measured| measured.time.median()),
     ]
 }

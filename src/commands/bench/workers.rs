@@ -5,7 +5,7 @@ use super::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::crew;
 use crate::numbers::{grouped, short};
 use crate::report::{BenchCell, BenchTable};
-use engine::{Explicit, LARGE, Reduction, Run, decide};
+use engine::{Explicit, Finding, LARGE, Reduction, Run, decide};
 use evidence::{Monitor, Task, Verdict, each};
 use machine::model_named;
 use serde_json::Value;
@@ -53,10 +53,17 @@ struct SharedSearch {
     bytes: Option<f64>,
 }
 
+impl SharedSearch {
+    fn of(found: &Finding, bytes: Option<f64>) -> SharedSearch {
+        let word = found.checked.verdict().word().to_string();
+        SharedSearch { word, states: found.statistics.states, megabytes: None, bytes }
+    }
+}
+
 fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
-    let mut table = BenchTable {
-        title: "Exact search, shared".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Exact search, shared",
+        &[
             "program",
             "threads",
             "model",
@@ -70,16 +77,23 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             "bytes/state",
             "quicker",
         ],
-        ..BenchTable::default()
-    };
+    )
+    .note(
+        "Nothing is reduced. Times are with checking the proof; of processes, with starting them and until all have \
+         found each other. Processes are on this machine and have one thread each. Loops at once are searches that share nothing: \
+         what they are quicker together is the most that this machine's cores and its memory let anybody gain.",
+    );
     for ((name, text), n, model) in QUESTIONS {
+        let program = bencher.own(name, text, Some(*n))?;
+        let asked = model_named(model).ok_or(format!("there is no model {model}"))?;
+        let task = Task::safe(&program, asked);
         let mut alone = None;
         for who in ALL {
             let measured = match who {
                 Who::Processes(count) => by_processes(bencher, (name, text), *n, model, *count)?,
-                Who::Loop => by_threads(bencher, (name, text), *n, model, (1, usize::MAX))?,
-                Who::Loops(loops) => by_loops(bencher, (name, text), *n, model, *loops)?,
-                Who::Threads(threads) => by_threads(bencher, (name, text), *n, model, (*threads, LARGE))?,
+                Who::Loop => by_threads(bencher, &task, 1, usize::MAX)?,
+                Who::Loops(loops) => by_loops(bencher, &task, *loops)?,
+                Who::Threads(threads) => by_threads(bencher, &task, *threads, LARGE)?,
             };
             // What one of several searches takes if the others count for nothing.
             let time = measured.time.median() / who.searches() as f64;
@@ -88,26 +102,20 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             table.rows.push(vec![
                 (*name).into(),
                 (*n).into(),
-                model.to_uppercase().as_str().into(),
-                who.name().as_str().into(),
-                word.as_str().into(),
-                grouped(states).as_str().into(),
+                model.to_uppercase().into(),
+                who.name().into(),
+                word.into(),
+                grouped(states).into(),
                 measured.time,
                 // That of other processes is not told.
                 if let Who::Processes(_) = who { BenchCell::from("–") } else { measured.cpu },
-                short((states as f64 * 1000.0 / time.max(0.001)) as usize).as_str().into(),
+                short((states as f64 * 1000.0 / time.max(0.001)) as usize).into(),
                 megabytes.unwrap_or(measured.megabytes).into(),
-                bytes.map(|bytes| BenchCell::from(format!("{bytes:.1}").as_str())).into(),
-                format!("{:.2}", alone / time.max(f64::MIN_POSITIVE)).as_str().into(),
+                bytes.map(|bytes| format!("{bytes:.1}")).into(),
+                format!("{:.2}", alone / time.max(f64::MIN_POSITIVE)).into(),
             ]);
         }
     }
-    table.notes.push(
-        "Nothing is reduced. Times are with checking the proof; of processes, with starting them and until all have \
-         found each other. Processes are on this machine and have one thread each. Loops at once are searches that share nothing: \
-         what they are quicker together is the most that this machine's cores and its memory let anybody gain."
-            .to_string(),
-    );
     Ok(vec![table])
 }
 
@@ -129,56 +137,36 @@ impl Who {
 }
 
 /// As many searches, each without rounds, at the same time.
-fn by_loops(
-    bencher: &Bencher<'_>,
-    (name, text): CorpusFile,
-    n: usize,
-    model: &str,
-    loops: usize,
-) -> Result<Measured<SharedSearch>, String> {
-    let program = bencher.own(name, text, Some(n))?;
-    let model = model_named(model).ok_or(format!("there is no model {model}"))?;
-    let task = Task::safe(&program, model);
+fn by_loops(bencher: &Bencher<'_>, task: &Task<'_>, loops: usize) -> Result<Measured<SharedSearch>, String> {
     let ask = |monitor: &dyn Monitor| {
         let run = Run { monitor, reduction: Reduction::None, large: usize::MAX, ..Run::default() };
-        let answers = each(loops, loops, |_| ControlFlow::Continue(decide(&task, &Explicit, &run)));
+        let answers = each(loops, loops, |_| ControlFlow::Continue(decide(task, &Explicit, &run)));
         let mut answers = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         let found = answers.swap_remove(0);
-        let word = found.checked.verdict().word().to_string();
-        Ok::<_, engine::Bug>(SharedSearch {
-            word,
-            states: found.statistics.states,
-            megabytes: None,
-            bytes: None,
-        })
+        Ok::<_, engine::Bug>(SharedSearch::of(&found, None))
     };
     // Each checks its own proof.
-    bencher.measure_on(1, &program.name, ask).answered()
+    bencher.measure_on(1, &task.program.name, ask).answered()
 }
 
 fn by_threads(
     bencher: &Bencher<'_>,
-    (name, text): CorpusFile,
-    n: usize,
-    model: &str,
-    (threads, large): (usize, usize),
+    task: &Task<'_>,
+    threads: usize,
+    large: usize,
 ) -> Result<Measured<SharedSearch>, String> {
-    let program = bencher.own(name, text, Some(n))?;
-    let model = model_named(model).ok_or(format!("there is no model {model}"))?;
-    let task = Task::safe(&program, model);
     let crew = crew::threads(threads, &Explicit);
     let ask = |monitor: &dyn Monitor| {
         let run = Run { monitor, reduction: Reduction::None, threads, crew: &*crew, large, ..Run::default() };
-        let found = decide(&task, &Explicit, &run)?;
+        let found = decide(task, &Explicit, &run)?;
         let set = match found.checked.verdict() {
             Verdict::Safe(certificate) => certificate.set(),
             _ => None,
         };
         let bytes = set.map(|set| set.states.bytes() as f64 / set.states.len().max(1) as f64);
-        let word = found.checked.verdict().word().to_string();
-        Ok::<_, engine::Bug>(SharedSearch { word, states: found.statistics.states, megabytes: None, bytes })
+        Ok::<_, engine::Bug>(SharedSearch::of(&found, bytes))
     };
-    bencher.measure_on(threads, &program.name, ask).answered()
+    bencher.measure_on(threads, &task.program.name, ask).answered()
 }
 
 /// A folder that is gone afterwards.
@@ -217,8 +205,7 @@ fn by_processes(
             bytes: None,
         })
     };
-    let measured = bencher.measure_on(processes, &label, ask);
-    measured.answered()
+    bencher.measure_on(processes, &label, ask).answered()
 }
 
 /// Starts all processes, the first one first.

@@ -173,7 +173,7 @@ impl Fencing<'_> {
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
         let store = self.session.store.as_ref();
         let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
-        let mut trouble = recorder.answer(loaded, task, &found.answer).err();
+        let trouble = recorder.answer(loaded, task, &found.answer).err();
         let (mut text, mut edits) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
             let wanted = args.out.is_some() || self.session.has_page();
@@ -182,34 +182,38 @@ impl Fencing<'_> {
                 edits = text::edits(loaded, placed);
             }
         }
-        told.ends(exit(&found.answer));
-        told.answers(word(&found.answer));
         let not_needed = match &found.answer {
             FenceAnswer::Placed(placed) if task.goal == Goal::Safe => self.not_needed(task, placed, watch),
             _ => Vec::new(),
         };
         let fenced = Fenced {
-            file: &loaded.name,
-            task: *task,
-            found: &found,
             seconds,
             peak,
             evidence: &recorder.files,
-            warnings: &loaded.warnings,
             edits: &edits,
             text: text.as_ref(),
             safety: &safety,
             within: within.as_ref(),
-            relaxed: None,
             not_needed: &not_needed,
+            ..Fenced::about(loaded, *task, &found)
         };
-        self.session.say(told, &Said::Fences(&fenced));
-        // Without --out nobody asked for the text, so that there is none is no trouble.
-        let fenced = text.filter(|_| args.out.is_some()).transpose().unwrap_or_else(|why| {
-            trouble.get_or_insert(why);
-            None
-        });
-        Ok(FenceOutput { fenced, trouble })
+        self.say(told, &fenced);
+        Ok(self.output(text, trouble))
+    }
+
+    /// Says an answer, and how the command ends with it.
+    fn say(&self, told: &mut Told, fenced: &Fenced<'_>) {
+        told.ends(exit(&fenced.found.answer));
+        told.answers(word(&fenced.found.answer));
+        self.session.say(told, &Said::Fences(fenced));
+    }
+
+    /// What is to be written. Without --out nobody asked for the text, so that there is none is no trouble.
+    fn output(&self, text: Option<Result<String, String>>, trouble: Option<String>) -> FenceOutput {
+        match text.filter(|_| self.args.out.is_some()).transpose() {
+            Ok(fenced) => FenceOutput { fenced, trouble },
+            Err(why) => FenceOutput { fenced: None, trouble: trouble.or(Some(why)) },
+        }
     }
 
     /// The bound that fences are to keep store buffers within, if that is asked for.

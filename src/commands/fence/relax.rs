@@ -3,10 +3,10 @@
 //! Fences that the text can do without are taken out, and the cheapest part of them that suffices comes
 //! back. The text without the others is read again, and handed out if it means what was proved.
 
-use super::{ELSEWHERE, FenceOutput, Fencing, Recorder, exit, word};
+use super::{ELSEWHERE, FenceOutput, Fencing, Recorder};
 use crate::input::Loaded;
 use crate::limits::Watch;
-use crate::report::{Fenced, Safety, Said, WithoutFences};
+use crate::report::{Fenced, WithoutFences};
 use crate::session::Told;
 use engine::{FenceAnswer, FencePoint, RelaxedProgram, keep_fences};
 use evidence::Task;
@@ -34,7 +34,7 @@ impl Fencing<'_> {
         let found = found.map_err(|bug| bug.to_string())?;
         let store = self.session.store.as_ref();
         let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
-        let mut trouble = recorder.answer(loaded, &stripped, &found.answer).err();
+        let trouble = recorder.answer(loaded, &stripped, &found.answer).err();
         let (mut text, mut gone) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
             let kept: BTreeSet<(Span, Strength)> =
@@ -48,30 +48,17 @@ impl Fencing<'_> {
             };
             text = wanted.then(|| written().map_err(|why| format!("{why}; {ELSEWHERE}")));
         }
-        told.ends(exit(&found.answer));
-        told.answers(word(&found.answer));
         let before = relaxed.fences.iter().map(|point| point.cost).sum();
         let fenced = Fenced {
-            file: &loaded.name,
-            task: stripped,
-            found: &found,
             seconds: watch.elapsed().as_secs_f64(),
             peak: watch.peak(),
             evidence: &recorder.files,
-            warnings: &loaded.warnings,
-            edits: &[],
             text: text.as_ref(),
-            safety: &Safety::NotAsked,
-            within: None,
             relaxed: Some(WithoutFences { gone: &gone, before, fixed: &fixed }),
-            not_needed: &[],
+            ..Fenced::about(loaded, stripped, &found)
         };
-        self.session.say(told, &Said::Fences(&fenced));
-        let fenced = text.filter(|_| args.out.is_some()).transpose().unwrap_or_else(|why| {
-            trouble.get_or_insert(why);
-            None
-        });
-        Ok(FenceOutput { fenced, trouble })
+        self.say(told, &fenced);
+        Ok(self.output(text, trouble))
     }
 }
 

@@ -3,10 +3,10 @@
 use super::certificate::certificate as table;
 use super::diff::{DiffLine, diff};
 use super::page::{Piece, Tone};
-use super::source::{Marks, source};
+use super::source::Marks;
 use super::{
-    beside, facts, mark_fences, not_robust, paragraph, piece, plain_source, proved, section, shown_run,
-    shown_witness, statistics, unknown, warnings,
+    beside, facts, mark_fences, marked_source, not_robust, paragraph, piece, plain_source, proved, section,
+    shown_run, shown_witness, statistics, unknown, warnings,
 };
 use crate::numbers::counted;
 use crate::report::ShownRun;
@@ -160,8 +160,8 @@ fn without_each(fenced: &Fenced<'_>, placed: &Placed, points: &[&FencePoint]) ->
         ),
     };
     let shown = section("Why each is needed", "", &(tabs + &runs));
-    let source = section("Source", "", &source(&program.source, &marks));
-    format!("<div class=\"choices\">\n{}{graphs}</div>\n", beside(&source, &shown))
+    let columns = beside(&marked_source(program, &marks), &shown);
+    format!("<div class=\"choices\">\n{columns}{graphs}</div>\n")
 }
 
 fn without(fenced: &Fenced<'_>, fence: &NeededFence, marks: &mut Marks) -> (String, String) {
@@ -193,9 +193,8 @@ fn violated(task: &Task<'_>, checked: &Checked, lead: &str) -> String {
     let claim = text::violation(program, violated);
     let mut marks = Marks::default();
     let shown = shown_run(&ShownRun::of(task, violated), "the violation", &mut marks);
-    let source = section("Source", "", &source(&program.source, &marks));
-    let columns = beside(&source, &section("Time line", "", &shown.player));
-    paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}")) + &columns + &shown.graph
+    let lead = paragraph("lead", lead) + &paragraph("", &format!("Violated: {claim}"));
+    lead + &shown.beside(program, &marks)
 }
 
 /// What is known of the program with the fences in it, perhaps beside its source.

@@ -138,9 +138,8 @@ fn outcome(words: &str, shown: &Answered<'_>) -> Piece {
             body += &paragraph("", text);
         }
         let mut marks = Marks::default();
-        let markup = shown_markup(&run, &format!("a run to {words}"), &mut marks);
-        let source = section("Source", "", &source(&task.program.source, &marks));
-        body += &(beside(&source, &section("Time line", "", &markup.player)) + &markup.graph);
+        let shown = shown_markup(&run, &format!("a run to {words}"), &mut marks);
+        body += &shown.beside(task.program, &marks);
     }
     // An outcome that only weak memory has is what one looks for.
     let tone = if under_sc == Some(false) { Tone::Bad } else { Tone::Open };
@@ -164,7 +163,12 @@ fn unknown(program: &Program, given: &[Reason]) -> String {
 
 /// The source with nothing marked.
 fn plain_source(program: &Program) -> String {
-    section("Source", "", &source(&program.source, &Marks::default()))
+    marked_source(program, &Marks::default())
+}
+
+/// The source with its marks.
+fn marked_source(program: &Program, marks: &Marks) -> String {
+    section("Source", "", &source(&program.source, marks))
 }
 
 /// The final states of a litmus test, beside its source.
@@ -186,8 +190,7 @@ fn held(program: &Program, question: &Question, found: &CheckedOutcomes) -> (&'s
     for reason in reason_texts(program, found.missing()) {
         body += &paragraph("", &format!("There may be more final states: {reason}."));
     }
-    let source = section("Source", "", &source(&program.source, &marks));
-    (word, body + &beside(&source, &final_states(question, found)))
+    (word, body + &beside(&marked_source(program, &marks), &final_states(question, found)))
 }
 
 /// A witness: the run beside the source, and its happens-before.
@@ -196,8 +199,7 @@ fn not_robust(task: &Task<'_>, checked: &CheckedWitness) -> String {
     let lead = paragraph("lead", &format!("{}.", capital(&sentence(&told))));
     let mut marks = Marks::default();
     let shown = shown_witness(task, checked, "the witness", &mut marks);
-    let source = section("Source", "", &source(&task.program.source, &marks));
-    lead + &beside(&source, &section("Time line", "", &shown.player)) + &shown.graph
+    lead + &shown.beside(task.program, &marks)
 }
 
 /// A file without an answer.
@@ -262,8 +264,7 @@ fn violated(answer: &Answered<'_>, violated: Violated<'_>) -> String {
     };
     let mut marks = Marks::default();
     let shown = shown_run(&run, "the violation", &mut marks);
-    let source = section("Source", "", &source(&task.program.source, &marks));
-    out + &beside(&source, &section("Time line", "", &shown.player)) + &shown.graph
+    out + &shown.beside(task.program, &marks)
 }
 
 /// How to find the fences.
@@ -289,6 +290,14 @@ fn quoted(word: &str) -> String {
 struct RunMarkup {
     player: String,
     graph: String,
+}
+
+impl RunMarkup {
+    /// Its time line beside the marked source, and its graph.
+    fn beside(&self, program: &Program, marks: &Marks) -> String {
+        let timeline = section("Time line", "", &self.player);
+        beside(&marked_source(program, marks), &timeline) + &self.graph
+    }
 }
 
 /// A violation with its graph; the lines that matter are marked.
@@ -344,18 +353,11 @@ fn proved(task: &Task<'_>, certificate: &Certificate) -> String {
         .threads
         .iter()
         .flat_map(|thread| thread.locs().filter_map(|loc| thread.location(loc).failure.as_ref()));
-    let mut asserted: Vec<_> = claims
-        .filter(|failure| matches!(failure.kind, FailureKind::Assertion))
-        .filter_map(|failure| program.source.main_line(failure.span))
-        .collect();
-    asserted.sort_unstable();
-    asserted.dedup();
-    for line in asserted {
-        marks.add(Some(line), "proved", "holds");
+    for failure in claims.filter(|failure| matches!(failure.kind, FailureKind::Assertion)) {
+        marks.add(program.source.main_line(failure.span), "proved", "holds");
     }
-    let source = section("Source", "", &source(&program.source, &marks));
     let known = certificate::certificate(program, &known(task, certificate));
-    beside(&source, &section("Certificate", "certificate", &known))
+    beside(&marked_source(program, &marks), &section("Certificate", "certificate", &known))
 }
 
 fn beside(left: &str, right: &str) -> String {

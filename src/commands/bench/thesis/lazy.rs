@@ -6,6 +6,7 @@ use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Abstraction, Lazy};
 use evidence::Task;
+use machine::TSO;
 use program::Program;
 
 /// Fig. 5.1.
@@ -153,22 +154,15 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
         lamport(bencher)?,
         family(
             bencher,
-            BenchTable {
-                title: "Fig. 5.7: Dekker with N-way branching, 2 threads.".to_string(),
-                notes: vec![rebuilt.to_string()],
-                ..BenchTable::default()
-            },
+            BenchTable::new("Fig. 5.7: Dekker with N-way branching, 2 threads.", FAMILY).note(rebuilt),
             &[10, 25, 50, 75, 100],
             branching,
             |n| bencher.own(BRANCHING.0, BRANCHING.1, Some(n)),
         )?,
         family(
             bencher,
-            BenchTable {
-                title: "Fig. 5.8: Dekker with unwinding N, 2 threads.".to_string(),
-                notes: vec![format!("{rebuilt} Trencher asks 3 queries, for every N.")],
-                ..BenchTable::default()
-            },
+            BenchTable::new("Fig. 5.8: Dekker with unwinding N, 2 threads.", FAMILY)
+                .note(format!("{rebuilt} Trencher asks 3 queries, for every N.")),
             &[5, 10, 20, 30, 40, 50],
             unwinding,
             |n| bencher.own(UNWINDING.0, UNWINDING.1, Some(n)),
@@ -178,9 +172,9 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
 }
 
 fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fig. 5.1: is the goal reachable under TSO? Trencher's programs, engine lazy.".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Fig. 5.1: is the goal reachable under TSO? Trencher's programs, engine lazy.",
+        &[
             "program",
             "goal",
             "verdict",
@@ -195,9 +189,8 @@ fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             "ms",
             "published ms",
         ],
-        notes: ABOUT_FIG_5_1.iter().map(|note| note.to_string()).collect(),
-        ..BenchTable::default()
-    };
+    );
+    table.notes = ABOUT_FIG_5_1.iter().map(|note| note.to_string()).collect();
     for (published, goal, cpu, real) in FIG_5_1 {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         let asked = ask(bencher, &program)?;
@@ -225,48 +218,38 @@ const ABOUT_FIG_5_1: &[&str] = &[
 ];
 
 fn otherwise(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Trencher's programs, with questions of our own.".to_string(),
-        columns: vec!["program", "goal", "verdict", "threads", "SC queries", "SC states", "cpu ms", "ms"],
-        notes: vec![
-            "Parker: the file has no goal, and 9 control states where Fig. 5.1 has 11. Here the unparker loads the \
-             permit that it gave and finds it gone, which gives all counts of the figure; but its program is not public."
-                .to_string(),
-            "MCS, CLH: the files as they stand. Can both threads hold the lock?".to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Trencher's programs, with questions of our own.",
+        &["program", "goal", "verdict", "threads", "SC queries", "SC states", "cpu ms", "ms"],
+    )
+    .note(
+        "Parker: the file has no goal, and 9 control states where Fig. 5.1 has 11. Here the unparker loads the \
+         permit that it gave and finds it gone, which gives all counts of the figure; but its program is not public.",
+    )
+    .note(
+        "MCS, CLH: the files as they stand. Can both threads hold the lock?",
+    );
     for (published, goal) in OTHERWISE {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         let asked = ask(bencher, &program)?;
-        let threads = program.threads.len().into();
-        let verdict = asked.verdict.into();
-        table.rows.push(vec![
-            published.name.into(),
-            (*goal).into(),
-            verdict,
-            threads,
-            asked.queries,
-            asked.states.into(),
-            asked.cpu,
-            asked.time,
-        ]);
+        let mut row = vec![published.name.into(), (*goal).into(), asked.verdict.into()];
+        row.push(program.threads.len().into());
+        row.extend(asked.work());
+        table.rows.push(row);
     }
     Ok(table)
 }
 
 /// Algorithm 1 with N threads: Trencher's text of one thread, N times.
 fn lamport(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fig. 5.6: Lamport's fast mutex, algorithm 1, N threads: can all be in the critical section?"
-            .to_string(),
-        notes: vec!["Trencher's text of one thread, N times.".to_string()],
-        ..BenchTable::default()
-    };
+    let table = BenchTable::new(
+        "Fig. 5.6: Lamport's fast mutex, algorithm 1, N threads: can all be in the critical section?",
+        FAMILY,
+    );
     let Some(text) = bencher.foreign(&format!("trencher/{LAMPORT_1}")) else {
-        table.notes = vec![format!("Left out: there is no {LAMPORT_1} in the folder --corpora.")];
-        return family(bencher, table, &[], |_| "", |_| Err(String::new()));
+        return Ok(table.note(format!("Left out: there is no {LAMPORT_1} in the folder --corpora.")));
     };
+    let table = table.note("Trencher's text of one thread, N times.");
     let one = thread(&edited(&text, LAMPORT_GOAL)?, "t0")?;
     let several = |n: usize| {
         let copy = |i| {
@@ -279,30 +262,24 @@ fn lamport(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 }
 
 fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Programs of our own corpus: is a violation reachable under TSO? Engine lazy.".to_string(),
-        columns: vec!["program", "threads", "verdict", "SC queries", "SC states", "cpu ms", "ms"],
-        notes: vec![
-            "Other programs than the thesis', with other goals: Lamport's is that some two are in the critical section."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Programs of our own corpus: is a violation reachable under TSO? Engine lazy.",
+        &["program", "threads", "verdict", "SC queries", "SC states", "cpu ms", "ms"],
+    )
+    .note(
+        "Other programs than the thesis', with other goals: Lamport's is that some two are in the critical section.",
+    );
     for (name, (file, text), n) in OWN {
         let program = bencher.own(file, text, *n)?;
         let asked = ask(bencher, &program)?;
-        table.rows.push(vec![
-            (*name).into(),
-            program.threads.len().into(),
-            asked.verdict.into(),
-            asked.queries,
-            asked.states.into(),
-            asked.cpu,
-            asked.time,
-        ]);
+        let mut row = vec![(*name).into(), program.threads.len().into(), asked.verdict.into()];
+        row.extend(asked.work());
+        table.rows.push(row);
     }
     Ok(table)
 }
+
+const FAMILY: &[&str] = &["N", "verdict", "SC queries", "SC states", "cpu ms", "ms", "MB", "published"];
 
 /// Programs with a parameter; the published figure of each, if there is one.
 fn family(
@@ -312,19 +289,13 @@ fn family(
     published: fn(usize) -> &'static str,
     program: impl Fn(usize) -> Result<Program, String>,
 ) -> Result<BenchTable, String> {
-    table.columns = vec!["N", "verdict", "SC queries", "SC states", "cpu ms", "ms", "MB", "published"];
     for n in sizes {
         let asked = ask(bencher, &program(*n)?)?;
-        table.rows.push(vec![
-            (*n).into(),
-            asked.verdict.into(),
-            asked.queries,
-            asked.states.into(),
-            asked.cpu,
-            asked.time,
-            asked.megabytes.into(),
-            Some(published(*n)).filter(|text| !text.is_empty()).into(),
-        ]);
+        let (megabytes, published) = (asked.megabytes, published(*n));
+        let mut row = vec![(*n).into(), asked.verdict.into()];
+        row.extend(asked.work());
+        row.extend([megabytes.into(), Some(published).filter(|text| !text.is_empty()).into()]);
+        table.rows.push(row);
     }
     Ok(table)
 }
@@ -339,9 +310,15 @@ struct MeasuredAnswer {
     megabytes: usize,
 }
 
+impl MeasuredAnswer {
+    /// Its queries, their states and how long all took.
+    fn work(self) -> [BenchCell; 4] {
+        [self.queries, self.states.into(), self.cpu, self.time]
+    }
+}
+
 fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<MeasuredAnswer, String> {
-    let model = machine::model_named("tso").ok_or("there is no model tso")?;
-    let asked = bencher.ask(&Lazy, &Task::safe(program, model), Abstraction::default())?;
+    let asked = bencher.ask(&Lazy, &Task::safe(program, TSO), Abstraction::default())?;
     let Measured { answer, time, cpu, megabytes } = asked;
     let statistics = answer.statistics;
     Ok(MeasuredAnswer {

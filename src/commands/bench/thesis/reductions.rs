@@ -6,7 +6,7 @@ use super::lazy::{FIG_5_1, OTHERWISE};
 use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::numbers::grouped;
 use crate::report::{BenchCell, BenchTable};
-use engine::{Explicit, Finding, Order, Reduction, Run, decide};
+use engine::{Explicit, Finding, Order, Reduction, Run};
 use evidence::Task;
 use machine::SC;
 use program::Program;
@@ -47,19 +47,18 @@ const SEARCHES: &[SearchKind] = &[
 ];
 
 fn programs(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fig. 5.11 and 5.14: is the goal reachable under SC? Trencher's programs, engine explicit.".to_string(),
-        columns: vec!["program", "goal", "reduction", "search", "registers", "verdict", "states", "cpu ms", "ms"],
-        notes: vec![
-            "registers: live, or all, also those that nothing reads any more (--no-liveness). local is the thesis' \
-             local-events-first, dynamic takes the place of its dynamic reduction, which loses states."
-                .to_string(),
-            "The figures are charts of all searches behind the fences of Fig. 5.9, without numbers; ours are of one search \
-             for each program that has a goal, so there is nothing to put beside them."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Fig. 5.11 and 5.14: is the goal reachable under SC? Trencher's programs, engine explicit.",
+        &["program", "goal", "reduction", "search", "registers", "verdict", "states", "cpu ms", "ms"],
+    )
+    .note(
+        "registers: live, or all, also those that nothing reads any more (--no-liveness). local is the thesis' \
+         local-events-first, dynamic takes the place of its dynamic reduction, which loses states.",
+    )
+    .note(
+        "The figures are charts of all searches behind the fences of Fig. 5.9, without numbers; ours are of one search \
+         for each program that has a goal, so there is nothing to put beside them.",
+    );
     let published = FIG_5_1.iter().map(|(published, goal, ..)| (published, *goal));
     let asked: Vec<(&Published, &str)> =
         published.chain(OTHERWISE.iter().map(|(published, goal)| (published, *goal))).collect();
@@ -78,7 +77,7 @@ fn programs(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
                 order.into(),
                 registers.into(),
                 answer.checked.verdict().word().into(),
-                states.as_str().into(),
+                states.into(),
                 cpu,
                 time,
             ]);
@@ -95,9 +94,9 @@ const INDEXER_REDUCTIONS: [(Reduction, Order, bool); 4] = [
 ];
 
 fn indexer(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fig. 5.13: the Indexer with N threads: is the table ever full? Engine explicit, depth first.".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Fig. 5.13: the Indexer with N threads: is the table ever full? Engine explicit, depth first.",
+        &[
             "N",
             "local states",
             "local ms",
@@ -108,23 +107,18 @@ fn indexer(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             "all states",
             "all ms",
         ],
-        notes: vec![
-            "Unreduced there are 35 to the power of N states. local is the thesis' local-events-first, which in the figure \
-             grows like that, too; its dynamic reduction is near-linear for N < 12. The figure is a chart without numbers. \
-             The program is rebuilt from Fig. 5.12. Where a limit was reached, states are those explored till then."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    )
+    .note(
+        "Unreduced there are 35 to the power of N states. local is the thesis' local-events-first, which in the figure \
+         grows like that, too; its dynamic reduction is near-linear for N < 12. The figure is a chart without numbers. \
+         The program is rebuilt from Fig. 5.12. Where a limit was reached, states are those explored till then.",
+    );
     for n in 2..=15 {
         let program = bencher.own(INDEXER.0, INDEXER.1, Some(n))?;
         let mut row = vec![BenchCell::from(n)];
         for kind in INDEXER_REDUCTIONS {
             let measured = searched(bencher, &program, kind)?;
-            let decided = measured.answer.checked.verdict().word() != "unknown";
-            let states = grouped(measured.answer.statistics.states);
-            let states = if decided { states } else { format!("more than {states}") };
-            row.extend([states.as_str().into(), measured.time]);
+            row.extend([measured.states().into(), measured.time]);
         }
         table.rows.push(row);
     }
@@ -137,9 +131,6 @@ fn searched(
     (reduction, order, dead_registers): SearchKind,
 ) -> Result<Measured<Finding>, String> {
     let label = format!("{} {}", program.name, reduction.name());
-    let measured = bencher.measure_on(1, &label, |monitor| {
-        let run = Run { monitor, reduction, order, dead_registers, ..Run::default() };
-        decide(&Task::safe(program, SC), &Explicit, &run)
-    });
-    measured.answered()
+    let run = Run { reduction, order, dead_registers, ..Run::default() };
+    bencher.run_on(1, &label, &Explicit, &Task::safe(program, SC), run)
 }

@@ -46,9 +46,9 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
 }
 
 fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Fig. 5.9: is it robust, and which fences make it so? Trencher's programs.".to_string(),
-        columns: vec![
+    let mut table = BenchTable::new(
+        "Fig. 5.9: is it robust, and which fences make it so? Trencher's programs.",
+        &[
             "program",
             "threads",
             "control states",
@@ -65,17 +65,18 @@ fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             "published dfs cpu ms",
             "published dfs ms",
         ],
-        notes: vec![
-            "bfs, dfs: finding the fences, with searches breadth first and depth first. Published: Trencher doing the same, \
-             2 cores at 1.7 GHz."
-                .to_string(),
-            "Threads, control states and transitions are those of Trencher's text and equal the figure's.".to_string(),
-            "Cilk, right use: vacuous. The lock starts at 0, taking it waits for another number and nobody releases it, \
-             so no thief ever enters. The next table has a thread that releases it."
-                .to_string(),
-        ],
-        ..BenchTable::default()
-    };
+    )
+    .note(
+        "bfs, dfs: finding the fences, with searches breadth first and depth first. Published: Trencher doing the same, \
+         2 cores at 1.7 GHz.",
+    )
+    .note(
+        "Threads, control states and transitions are those of Trencher's text and equal the figure's.",
+    )
+    .note(
+        "Cilk, right use: vacuous. The lock starts at 0, taking it waits for another number and nobody releases it, \
+         so no thief ever enters. The next table has a thread that releases it.",
+    );
     for (published, times) in FIG_5_9 {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         let mut row = vec![BenchCell::from(published.name)];
@@ -92,19 +93,17 @@ fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 /// The right use of Cilk's queue where the lock is there to be taken: with the thread that releases it
 /// in the sibling file.
 fn released(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "What Fig. 5.9 does not ask: the right use with a lock that can be taken.".to_string(),
-        columns: vec!["program", "threads", "verdict", "ms", "fences", "fences cpu ms", "fences ms"],
-        notes: vec![format!(
-            "{CILK_RIGHT} with the thread release_lock of {CILK_WRONG}: thieves enter, and delays show."
-        )],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "What Fig. 5.9 does not ask: the right use with a lock that can be taken.",
+        &["program", "threads", "verdict", "ms", "fences", "fences cpu ms", "fences ms"],
+    )
+    .note(format!(
+        "{CILK_RIGHT} with the thread release_lock of {CILK_WRONG}: thieves enter, and delays show."
+    ));
     let text = |file: &str| bencher.foreign(&format!("trencher/{file}"));
     let (Some(right), Some(wrong)) = (text(CILK_RIGHT), text(CILK_WRONG)) else {
-        table.notes =
-            vec![format!("Left out: {CILK_RIGHT} and {CILK_WRONG} are not in the folder --corpora.")];
-        return Ok(table);
+        let note = format!("Left out: {CILK_RIGHT} and {CILK_WRONG} are not in the folder --corpora.");
+        return Ok(BenchTable { notes: vec![note], ..table });
     };
     let program =
         bencher.parse(CILK_RIGHT, &(right + "\n" + &thread(&wrong, "release_lock")?), Vec::new())?;
@@ -115,11 +114,10 @@ fn released(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
 }
 
 fn lamport(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
-    let mut table = BenchTable {
-        title: "Our own model of Lamport's fast mutex (algorithm 2), N threads: is it robust?".to_string(),
-        columns: vec!["N", "verdict", "ms"],
-        ..BenchTable::default()
-    };
+    let mut table = BenchTable::new(
+        "Our own model of Lamport's fast mutex (algorithm 2), N threads: is it robust?",
+        &["N", "verdict", "ms"],
+    );
     for n in 2..=6 {
         let (verdict, time) = robust_cells(bencher, &bencher.own(LAMPORT.0, LAMPORT.1, Some(n))?);
         table.rows.push(vec![n.into(), verdict, time]);

@@ -167,32 +167,45 @@ impl Expected {
     }
 }
 
+/// Reads a value that may be written in several forms; where it has none of them, the text says what it should be.
+macro_rules! read_as {
+    ($value:ident, $expected:literal, $($visit:item)*) => {
+        impl<'de> Deserialize<'de> for $value {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$value, D::Error> {
+                struct Read;
+                impl<'de> Visitor<'de> for Read {
+                    type Value = $value;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expected)
+                    }
+
+                    $($visit)*
+                }
+                from.deserialize_any(Read)
+            }
+        }
+    };
+}
+
+/// All entries of a table.
+fn entries<'de, A: MapAccess<'de>, K: Deserialize<'de>, V: Deserialize<'de>>(
+    mut map: A,
+) -> Result<Vec<(K, V)>, A::Error> {
+    std::iter::from_fn(|| map.next_entry().transpose()).collect()
+}
+
 /// A file, or several.
 pub struct Files(pub Vec<String>);
 
-impl<'de> Deserialize<'de> for Files {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Files, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Files;
+read_as! {
+    Files, "a file, a pattern like \"locks/*.fw\", or a list of these",
+    fn visit_str<E: Error>(self, text: &str) -> Result<Files, E> {
+        Ok(Files(vec![text.to_string()]))
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a file, a pattern like \"locks/*.fw\", or a list of these")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Files, E> {
-                Ok(Files(vec![text.to_string()]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Files, A::Error> {
-                let mut files = Vec::new();
-                while let Some(file) = list.next_element()? {
-                    files.push(file);
-                }
-                Ok(Files(files))
-            }
-        }
-        from.deserialize_any(Read)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Files, A::Error> {
+        std::iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(Files)
     }
 }
 
@@ -202,36 +215,19 @@ pub enum Expect {
     Each(Vec<(Spanned<String>, Expected)>),
 }
 
-impl<'de> Deserialize<'de> for Expect {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Expect, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Expect;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "\"safe\", \"unsafe\" or \"unknown\", or one for each model as in { tso = \"safe\" }",
-                )
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Expect, E> {
-                match text {
-                    "safe" => Ok(Expect::All(Expected::Safe)),
-                    "unsafe" => Ok(Expect::All(Expected::Unsafe)),
-                    "unknown" => Ok(Expect::All(Expected::Unknown)),
-                    _ => Err(E::unknown_variant(text, &["safe", "unsafe", "unknown"])),
-                }
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Expect, A::Error> {
-                let mut each = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    each.push(entry);
-                }
-                Ok(Expect::Each(each))
-            }
+read_as! {
+    Expect, "\"safe\", \"unsafe\" or \"unknown\", or one for each model as in { tso = \"safe\" }",
+    fn visit_str<E: Error>(self, text: &str) -> Result<Expect, E> {
+        match text {
+            "safe" => Ok(Expect::All(Expected::Safe)),
+            "unsafe" => Ok(Expect::All(Expected::Unsafe)),
+            "unknown" => Ok(Expect::All(Expected::Unknown)),
+            _ => Err(E::unknown_variant(text, &["safe", "unsafe", "unknown"])),
         }
-        from.deserialize_any(Read)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expect, A::Error> {
+        entries(map).map(Expect::Each)
     }
 }
 
@@ -241,54 +237,28 @@ pub enum ExpectRobust {
     Each(Vec<(Spanned<String>, bool)>),
 }
 
-impl<'de> Deserialize<'de> for ExpectRobust {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ExpectRobust, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = ExpectRobust;
+read_as! {
+    ExpectRobust, "true or false, or one for each model as in { tso = true, pso = false }",
+    fn visit_bool<E: Error>(self, robust: bool) -> Result<ExpectRobust, E> {
+        Ok(ExpectRobust::Tso(robust))
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("true or false, or one for each model as in { tso = true, pso = false }")
-            }
-
-            fn visit_bool<E: Error>(self, robust: bool) -> Result<ExpectRobust, E> {
-                Ok(ExpectRobust::Tso(robust))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ExpectRobust, A::Error> {
-                let mut each = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    each.push(entry);
-                }
-                Ok(ExpectRobust::Each(each))
-            }
-        }
-        from.deserialize_any(Read)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExpectRobust, A::Error> {
+        entries(map).map(ExpectRobust::Each)
     }
 }
 
 /// An integer of any size: a number, or its digits.
 pub struct Integer(pub Int);
 
-impl<'de> Deserialize<'de> for Integer {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Integer, D::Error> {
-        struct Read;
-        impl Visitor<'_> for Read {
-            type Value = Integer;
+read_as! {
+    Integer, "an integer, or its digits as a text",
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Integer, E> {
+        Ok(Integer(Int::from(value)))
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an integer, or its digits as a text")
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Integer, E> {
-                Ok(Integer(Int::from(value)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Integer, E> {
-                let (_, value) = crate::args::definition(&format!("value={text}")).map_err(E::custom)?;
-                Ok(Integer(value))
-            }
-        }
-        from.deserialize_any(Read)
+    fn visit_str<E: Error>(self, text: &str) -> Result<Integer, E> {
+        let (_, value) = crate::args::definition(&format!("value={text}")).map_err(E::custom)?;
+        Ok(Integer(value))
     }
 }
