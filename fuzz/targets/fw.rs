@@ -1,7 +1,7 @@
 //! Any text as `fw`.
 #![no_main]
 
-#[path = "../../crates/frontend/tests/languages/fuzz/any_text.rs"]
+#[path = "../../tests/languages/fuzz/any_text.rs"]
 mod any_text;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

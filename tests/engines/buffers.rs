@@ -1,9 +1,9 @@
 //! Abstractions of store buffers: how precise each is, that evidence holds, and that none says anything
 //! that exploration contradicts.
 
-use crate::support::corpus::{corpus, read};
-use crate::support::models::models;
-use crate::support::{random, texts};
+use support::corpus::{corpus, read};
+use support::models::models;
+use support::{random, texts};
 
 use engine::{BufferAbstraction, Buffers, Engine, Explicit, Run};
 use evidence::{Certificate, Ignore, MostStates, PoolProof, Reason, Task, Verdict, check};

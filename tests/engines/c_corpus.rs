@@ -6,7 +6,7 @@ use evidence::{MostStates, Task};
 use frontend::{FRONTENDS, Frontend, Insertion, Options};
 use machine::{TSO, model_named};
 use program::{Program, Source, same};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// More states than any of them needs.
 const STATES: usize = 300_000;
@@ -16,7 +16,7 @@ fn c() -> &'static Frontend {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engines/c_programs_expected")
+    support::root().join("tests/engines/c_programs_expected")
 }
 
 /// The rows of the table: a file, its verdicts under SC, TSO and PSO, and whether fences can be written into it.

@@ -10,7 +10,6 @@ use machine::{TSO, model_named};
 use program::{Op, Program, Source, Span, same, same_but_skips};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// States per question: enough for most programs, and the same on every machine.
@@ -20,12 +19,6 @@ fn c() -> &'static Frontend {
     FRONTENDS.iter().find(|frontend| frontend.name == "c").expect("registered")
 }
 
-fn corpus() -> Option<PathBuf> {
-    let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let corpora = std::env::var_os("FENCEWRIGHT_CORPORA").map_or_else(near, PathBuf::from);
-    Some(corpora.join("c")).filter(|folder| folder.is_dir())
-}
-
 /// The verdicts on record for PSO are for release stores that order nothing.
 fn options() -> Options {
     Options { c: COptions { plain_release: true, ..COptions::default() }, ..Options::default() }
@@ -33,7 +26,7 @@ fn options() -> Options {
 
 #[test]
 fn known_verdicts_are_not_contradicted() {
-    let Some(folder) = corpus() else {
+    let Some(folder) = support::corpora("c") else {
         eprintln!("skipped: there is no corpus of C programs");
         return;
     };
@@ -253,7 +246,7 @@ pub fn compiles(text: &str) -> Option<bool> {
 
 #[test]
 fn public_programs_are_repaired() {
-    let Some(folder) = corpus() else {
+    let Some(folder) = support::corpora("c") else {
         eprintln!("skipped: there is no corpus of C programs");
         return;
     };
@@ -297,7 +290,7 @@ fn public_programs_are_repaired() {
 
 #[test]
 fn public_programs_cut_short_or_changed_are_read_or_refused() {
-    let Some(folder) = corpus() else {
+    let Some(folder) = support::corpora("c") else {
         eprintln!("skipped: there is no corpus of C programs");
         return;
     };

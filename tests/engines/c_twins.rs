@@ -4,8 +4,6 @@
 //! A thread becomes a function with a label per location, and chooses between steps by
 //! `__VERIFIER_nondet_int`. What C cannot say (a property about locations) has no twin.
 
-use crate::support::corpus::{corpus, read};
-use crate::support::random;
 use engine::{ENGINES, Explicit, Run, decide};
 use evidence::{MostStates, Task};
 use frontend::{FRONTENDS, Options};
@@ -17,6 +15,8 @@ use program::{
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use support::corpus::{corpus, read};
+use support::random;
 
 /// States per question: the same on every machine.
 const STATES: usize = 5_000;

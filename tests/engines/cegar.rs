@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};

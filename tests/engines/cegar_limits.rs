@@ -1,7 +1,7 @@
 //! The engine `cegar` at its limits: whoever stops it gets an honest answer, what is not linear is
 //! named, and large inputs take neither all memory nor the right answer away.
 
-use crate::support::corpus as data;
+use support::corpus as data;
 
 use engine::{Cegar, Engine, Run};
 use evidence::{Checked, Ignore, Monitor, MostStates, Progress, Reason, Stop, Task, Verdict, check};

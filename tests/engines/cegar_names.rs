@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use engine::{Cegar, Engine, Explicit, Reduction, Run};
 use evidence::{
@@ -237,7 +237,7 @@ fn values_that_are_names_are_refused() {
 /// Threads that start with other values may be interchangeable all the same: the start is covered as it is.
 #[test]
 fn starts_need_not_be_the_same_under_all_names() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/aravind.fw");
+    let path = support::root().join("corpus/aravind.fw");
     let program = read(&std::fs::read_to_string(path).expect("the corpus has it"));
     assert!(thread_swaps(&program).is_empty());
     assert_eq!(program::thread_swaps_but_for_starts(&program).len(), 1);

@@ -4,8 +4,8 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
 use crate::unbounded;
+use support::random;
 
 use engine::{Abstraction, Cegar, Engine, Explicit, GapProofs, Run};
 use evidence::{Certificate, Ignore, MostStates, Task, Verdict, check};
@@ -252,7 +252,7 @@ const IN_ORDER: &[&str] = &[
 
 /// What the engine proves a program by.
 fn forgotten(text: &str, model: Model, abstraction: Abstraction) -> Option<Forgotten> {
-    let program = crate::support::corpus::program(text);
+    let program = support::corpus::program(text);
     let task = Task::safe(&program, model);
     let run = Run { monitor: &MostStates(50_000), abstraction, ..Run::default() };
     let checked = check(&task, Cegar.verify(&task, &run).verdict, &Ignore).expect("evidence holds");
@@ -284,7 +284,7 @@ fn what_needs_the_order_of_forgotten_stores_is_proved_by_pairs() {
 #[test]
 fn what_needs_no_order_is_proved_without_pairs() {
     for name in ["thesis_3_3", "ticket_lock", "alternating_bit", "array_queue", "nonblocking_write"] {
-        let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+        let path = support::root().join(format!("corpus/{name}.fw"));
         let text = std::fs::read_to_string(path).expect("part of the corpus");
         let found = forgotten(&text, MODELS[1], Abstraction::default());
         assert_eq!(found, Some(Forgotten::Pools), "{name}");

@@ -1,7 +1,7 @@
 //! What claims mean at the edges: `never` is judged while nobody is inside an atomic section, a label holds
 //! until the access that it names, and claims that nothing comes near are told.
 
-use crate::support::corpus::program;
+use support::corpus::program;
 
 use engine::{Cegar, ENGINES, Engine, Explicit, GapProofs, Lazy, Run, ask};
 use evidence::{Task, VacuousClaim};
@@ -81,7 +81,7 @@ fn threads_that_wait_for_ever_are_told() {
     assert_eq!(told, ["await y == 1", "await x == 2"]);
     // A wait that ends is none.
     let text = "shared x; thread P { await x == 1; x = 2; } thread Q { x = 1; } never x > 2;";
-    let program = crate::support::corpus::program(text);
+    let program = support::corpus::program(text);
     let found = ask(&Task::safe(&program, TSO), &Explicit, &Run::default());
     assert!(found.unwrap_or_else(|bug| panic!("{bug}")).vacuous.is_empty());
 }

@@ -1,9 +1,9 @@
 //! The decision that always ends: it agrees with exploration wherever that ends, decides what no
 //! exploration does, and its evidence is accepted from memory and from files.
 
-use crate::support::corpus::{Case, corpus, expected, read};
-use crate::support::models::models;
-use crate::support::{random, texts};
+use support::corpus::{Case, corpus, expected, read};
+use support::models::models;
+use support::{random, texts};
 
 use engine::{
     Buffers, Complete, Costs, Engine, Explicit, FenceAnswer, FenceOptions, Points, Reduction, Run,

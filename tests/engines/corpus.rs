@@ -4,7 +4,7 @@
 //! A missing or wrong number of states is reported with the right one, so that a new program's
 //! data can be filled in after its verdict has been thought through.
 
-use crate::support::corpus as data;
+use support::corpus as data;
 
 use data::{Case, corpus, expected, read};
 use engine::{Engine, GapProofs, Lazy, Run, engine_named};
@@ -97,25 +97,26 @@ fn every_program_gets_its_verdict(model: Model) {
 
 #[test]
 fn gap_proofs_never_contradict_the_data() {
-    let (decided, cases) = agrees_with_the_data(&GapProofs, |_| true);
+    let (decided, cases) = agrees_with_the_data(&GapProofs, 20_000, |_| true);
     assert!(decided * 4 > cases * 3, "{decided} of {cases} were decided");
 }
 
+/// With twice as many states it decides as many.
 #[test]
 fn lazy_never_contradicts_the_data() {
-    let (decided, cases) = agrees_with_the_data(&Lazy, |case| case.model == "tso");
+    let (decided, cases) = agrees_with_the_data(&Lazy, 10_000, |case| case.model == "tso");
     assert!(decided * 2 > cases, "{decided} of {cases} were decided");
 }
 
-/// How many cases an engine decides, of how many.
-fn agrees_with_the_data(engine: &dyn Engine, wanted: impl Fn(&Case) -> bool) -> (usize, usize) {
+/// How many cases an engine decides with so many states at most, of how many.
+fn agrees_with_the_data(engine: &dyn Engine, most: usize, wanted: impl Fn(&Case) -> bool) -> (usize, usize) {
     let (mut decided, mut cases) = (0, 0);
     for path in corpus() {
         let wanted = |case: &&Case| case.engine == "explicit" && wanted(case);
         for case in expected(&path).case.iter().filter(wanted) {
             let program = read(&path, &case.define);
             let task = Task::safe(&program, model_named(&case.model).expect("known"));
-            let answer = engine.verify(&task, &Run { monitor: &MostStates(20_000), ..Run::default() });
+            let answer = engine.verify(&task, &Run { monitor: &MostStates(most), ..Run::default() });
             let checked = check(&task, answer.verdict, &Ignore).expect("evidence holds");
             let verdict = checked.verdict().word();
             let truth = case.truth.as_ref().unwrap_or(&case.verdict);

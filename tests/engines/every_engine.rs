@@ -10,11 +10,11 @@
 mod known;
 #[path = "every_engine/evidence.rs"]
 mod proofs;
-use crate::support::models::models;
-use crate::support::random;
+use support::models::models;
+use support::random;
 mod reasons;
-use crate::support::texts;
 use crate::unbounded;
+use support::texts;
 
 use engine::{ENGINES, Engine, Run};
 use evidence::{Form, MostStates, Task, Verdict};

@@ -7,8 +7,8 @@
 #[path = "extrapolate/lifting.rs"]
 mod lifting;
 
-use crate::support::corpus as data;
-use crate::support::random;
+use support::corpus as data;
+use support::random;
 
 pub use data::program as text;
 use data::{corpus, expected, read};
@@ -37,7 +37,7 @@ fn seeds() -> u64 {
 }
 
 fn from_corpus(name: &str) -> Program {
-    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let path = support::root().join(format!("corpus/{name}.fw"));
     text(&std::fs::read_to_string(path).expect("part of the corpus"))
 }
 
@@ -252,7 +252,7 @@ fn offered_predicates_are_enough_without_cegar() {
     let source = format!(
         "{}\npredicates {{ Msg == 0; Ack == 0; Sender.bit == 0; Sender.ack == 0; Receiver.msg == 0; \
          Receiver.bit == 0; Receiver.received == Sender.sent; Receiver.received + 1 == Sender.sent; }}",
-        std::fs::read_to_string(format!("{}/corpus/alternating_bit.fw", env!("CARGO_MANIFEST_DIR")))
+        std::fs::read_to_string(support::root().join("corpus/alternating_bit.fw"))
             .expect("part of the corpus")
     );
     let program = text(&source);

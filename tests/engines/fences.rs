@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` draws n random programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use engine::{
     Costs, ENGINES, Engine, Explicit, FenceAnswer, FenceOptions, FencePoint, Placed, Points, Run,
@@ -16,7 +16,7 @@ use program::{
 };
 use random::sketch;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Random programs are small; those that are not are left out.
 const MOST_STATES: usize = 5_000;
@@ -238,7 +238,7 @@ fn read(path: &Path) -> Program {
 }
 
 fn corpus(name: &str) -> Program {
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(format!("{name}.fw")))
+    read(&support::root().join("corpus").join(format!("{name}.fw")))
 }
 
 const BEHIND_STORES: FenceOptions = FenceOptions {
@@ -331,12 +331,6 @@ fn loops_make_fences_dearer() {
     assert_eq!(cost(10, Points::All), (3, true));
 }
 
-fn memorax() -> Option<PathBuf> {
-    let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let corpora = std::env::var_os("FENCEWRIGHT_CORPORA").map_or_else(near, PathBuf::from);
-    Some(corpora.join("memorax")).filter(|folder| folder.is_dir())
-}
-
 /// How many places a recorded set of locked writes has: a write is listed once a value.
 fn places(recorded: &str) -> Option<usize> {
     if recorded.starts_with("unknown") {
@@ -353,7 +347,7 @@ fn places(recorded: &str) -> Option<usize> {
 /// Places that Memorax locks, against ours; its programs are read where they are.
 #[test]
 fn we_never_need_more_places_than_memorax() {
-    let Some(folder) = memorax() else {
+    let Some(folder) = support::corpora("memorax") else {
         eprintln!("skipped: the programs of Memorax are not here");
         return;
     };

@@ -1,11 +1,11 @@
 //! Programs made to order have the answers that they should have.
 
-use crate::support::corpus;
 use engine::{BoundedContexts, ContextBound, ContextData, Engine, Portfolio, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
 use generate::{Automata, Family, FencedThreads, Generated, KnownAnswer, LossyChannel, MUTEXES, Mutex, Ring};
 use machine::{Event, model_named};
 use program::{Op, Program, Source};
+use support::corpus;
 
 /// Enough for all that is asked here.
 const MOST_STATES: usize = 1_000_000;

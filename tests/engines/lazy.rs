@@ -7,7 +7,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` looks at n seeds instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use engine::{Engine, Explicit, Lazy, Robust, Run};
 use evidence::{
@@ -18,7 +18,6 @@ use machine::{Event, StateSet, Trace, TraceStep, Violation, model_named};
 use program::{Delay, EdgeId, Op, Program, Source, ThreadId, UnrolledProgram};
 use random::{Shape, Sketch, minimise, seeds, sketch, sketch_shape};
 use std::io::{BufRead, Cursor};
-use std::path::Path;
 
 const MOST: usize = 20_000;
 
@@ -147,7 +146,7 @@ fn parse(text: &str) -> Program {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let path = support::root().join("corpus").join(name);
     let text = std::fs::read_to_string(path).expect("readable");
     let frontend = frontend::choose(None, name, &text).expect("a known language");
     let parsed = (frontend.read)(Source::new(name, text), &Default::default());

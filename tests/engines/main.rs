@@ -24,13 +24,6 @@ mod reasons;
 mod robust;
 mod spill;
 mod unbounded;
+mod units;
 mod waiting;
 mod workers;
-
-#[path = "../support"]
-mod support {
-    pub mod corpus;
-    pub mod models;
-    pub mod random;
-    pub mod texts;
-}

@@ -5,7 +5,6 @@ use evidence::{Ignore, Monitor, MostStates, Progress, Stop, Task, Verdict, check
 use machine::{MODELS, Trace, Violation, model_named};
 use program::{Program, Source};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +15,7 @@ fn read(name: &str, text: &str) -> Program {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let path = support::root().join("corpus").join(name);
     read(name, &std::fs::read_to_string(path).expect("readable"))
 }
 
@@ -121,7 +120,7 @@ fn work_is_shared() {
         }
     }
     // With four threads, no engine has an answer for a long time.
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/bakery_fenced.fw");
+    let path = support::root().join("corpus/bakery_fenced.fw");
     let text = std::fs::read_to_string(path).expect("readable").replace("const N = 2;", "const N = 4;");
     let program = read("bakery_fenced.fw", &text);
     let task = Task::safe(&program, model_named("tso").expect("known"));

@@ -6,13 +6,7 @@ use engine::{Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};
 use machine::model_named;
 use program::{Program, Source};
-use std::path::{Path, PathBuf};
-
-fn folder(name: &str) -> Option<PathBuf> {
-    let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let folder = std::env::var_os("FENCEWRIGHT_CORPORA").map_or_else(near, PathBuf::from).join(name);
-    folder.is_dir().then_some(folder)
-}
+use std::path::Path;
 
 fn read(path: &Path) -> Program {
     let name = path.file_name().and_then(|name| name.to_str()).expect("a plain name");
@@ -30,7 +24,7 @@ fn verdict(program: &Program, model: &str) -> &'static str {
 
 #[test]
 fn memorax_programs_get_the_known_verdicts() {
-    let Some(folder) = folder("memorax") else {
+    let Some(folder) = support::corpora("memorax") else {
         eprintln!("no Memorax programs here: nothing compared");
         return;
     };

@@ -14,4 +14,4 @@ mod fewer;
 mod known;
 mod looks;
 mod programs;
-use crate::support::random;
+use support::random;

@@ -1,7 +1,7 @@
 //! Searches whose states go to files: verdict, run, number of states and evidence are those of a search in memory, and a
 //! disk that takes no more ends the search with a reason. Memory is scarce here whenever a table is about to grow.
 
-use crate::support::random::{generate, replicas, seeds_or};
+use support::random::{generate, replicas, seeds_or};
 
 use engine::{Answer, Engine, Explicit, Reduction, Run};
 use evidence::{

@@ -3,12 +3,12 @@
 //!
 //! `sketch(seed)` always gives the same program.
 
-use crate::support::random::{Atom, Claim, Draft, Sketch, Stmt};
 use fastrand::Rng;
 use program::{
     Arith, Cond, Domain, Expr, Fence, Int, Op, Place, PropertyKind, RegId, Relation, Span, ThreadId, VarId,
     Variable,
 };
+use support::random::{Atom, Claim, Draft, Sketch, Stmt};
 
 /// The program of a seed.
 pub fn sketch(seed: u64) -> Sketch {

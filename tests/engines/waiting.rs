@@ -1,8 +1,8 @@
 //! Proofs for unbounded numbers and stores without end, where the storing thread may wait for its stores; and
 //! for sequence locks with several writers.
 
-use crate::support::corpus::{corpus, read};
-use crate::support::texts;
+use support::corpus::{corpus, read};
+use support::texts;
 
 use engine::{Cegar, Engine, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};

@@ -2,8 +2,8 @@
 //! and what a search without rounds answers is answered in rounds. Processes are played by threads of the test that
 //! know each other by address only. So that small programs count as large, a search is large here after a few states.
 
-use crate::support::corpus::{corpus, expected, read};
-use crate::support::random::{generate, replicas, seeds_or};
+use support::corpus::{corpus, expected, read};
+use support::random::{generate, replicas, seeds_or};
 
 use engine::{Answer, Engine, Explicit, Reduction, Run};
 use evidence::{Alone, Crew, Form, Ignore, Rounds, Task, Verdict, check_file, check_with, write_evidence};

@@ -3,7 +3,7 @@
 
 use crate::cube_prover;
 use crate::solvers;
-use crate::support::random;
+use support::random;
 
 use cube_prover::Prover;
 use engine::{Cegar, Engine, Explicit, Run};
@@ -25,7 +25,7 @@ fn program(text: &str) -> Program {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let path = support::root().join(format!("corpus/{name}.fw"));
     program(&std::fs::read_to_string(path).expect("part of the corpus"))
 }
 

@@ -45,7 +45,7 @@ fn proved(program: &Program, model: &str, engine: &str) -> KnownFacts {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let path = support::root().join("corpus").join(name);
     read(&std::fs::read_to_string(path).expect("the corpus has it"))
 }
 

@@ -8,10 +8,4 @@ mod simplify;
 mod smtlib;
 mod solvers;
 mod tamper;
-
-#[path = "../support"]
-mod support {
-    pub mod corpus;
-    pub mod models;
-    pub mod random;
-}
+mod units;

@@ -1,8 +1,8 @@
 //! What is printed reads back: random programs, strange ones, the corpus, programs with fences
 //! put in; and putting fences in does what fences do.
 
-use crate::support::models::models;
-use crate::support::random;
+use support::models::models;
+use support::random;
 
 use engine::{Engine, Explicit, Run};
 use evidence::{Ignore, MostStates, Task, check};
@@ -16,7 +16,6 @@ use program::{
 use random::{generate, seeds, sketch};
 use reference::ReferenceLimits;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Path, PathBuf};
 
 fn read(name: &str, text: &str, defines: &BTreeMap<String, i64>) -> Program {
     let frontend = frontend::choose(Some("fw"), name, text).expect("a front end");
@@ -262,13 +261,8 @@ struct Case {
 
 /// Every program of the corpus, with all parameters that its data mention.
 fn corpus() -> Vec<Program> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let entries = std::fs::read_dir(folder).expect("the corpus is part of the repository");
-    let paths = entries.map(|entry| entry.expect("readable").path());
-    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "fw")).collect();
-    paths.sort();
     let mut programs = Vec::new();
-    for path in paths {
+    for path in support::corpus::corpus() {
         let data = std::fs::read_to_string(path.with_extension("toml")).expect("data beside the program");
         let data: Expected = toml::from_str(&data).expect("well-formed data");
         let defines: BTreeSet<BTreeMap<String, i64>> =

@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` draws n random programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use engine::{Engine, Explicit, Order, Run, prevented_by};
 use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
@@ -11,7 +11,6 @@ use machine::{Account, Action, Event, MODELS, Model, ReadFrom, Trace, TraceStep,
 use program::{Fence, Op, Placement, Point, Program, Source, Strength};
 use random::{generate, seeds};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 fn read(text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
@@ -255,13 +254,7 @@ fn waits_for_ever(trace: &Trace, account: &Account, fence: &Placement) -> bool {
 /// Random programs and those of the corpus, by name.
 fn programs() -> Vec<(String, Program)> {
     let random = (0..seeds()).map(|seed| (format!("seed {seed}"), generate(seed)));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let files =
-        std::fs::read_dir(folder).expect("there is a corpus").map(|file| file.expect("readable").path());
-    let mut files: Vec<PathBuf> =
-        files.filter(|path| path.extension().is_some_and(|end| end == "fw")).collect();
-    files.sort();
-    let corpus = files.into_iter().map(|path| {
+    let corpus = support::corpus::corpus().into_iter().map(|path| {
         let text = std::fs::read_to_string(&path).expect("readable");
         (path.display().to_string(), read(&text))
     });

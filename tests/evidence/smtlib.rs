@@ -3,7 +3,7 @@
 //! without them the tests say so, or fail if `FENCEWRIGHT_REQUIRE_SOLVERS` is set.
 
 use crate::solvers;
-use crate::support::corpus as data;
+use support::corpus as data;
 
 use data::{corpus, expected};
 use engine::{BufferAbstraction, Reduction, Run, engine_named};
@@ -16,7 +16,7 @@ use std::io::{Error, ErrorKind, Write};
 use std::sync::Mutex;
 
 fn read(name: &str) -> Program {
-    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let path = support::root().join(format!("corpus/{name}.fw"));
     let text = std::fs::read_to_string(path).expect("part of the corpus");
     let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
     (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program

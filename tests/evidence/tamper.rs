@@ -13,7 +13,7 @@ mod facts;
 mod final_states;
 mod headers;
 mod mutations;
-use crate::support::random;
+use support::random;
 mod subjects;
 mod truth;
 
@@ -29,7 +29,6 @@ use program::Program;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
-use std::path::Path;
 use subjects::{
     CORPUS, LARGE, Subject, accepts, all, check_bytes, corpus_program, in_memory, shown, written,
 };
@@ -357,7 +356,7 @@ fn passes(program: &Program, file: &[u8], budget: usize) -> (usize, bool) {
 
 #[test]
 fn a_smaller_budget_takes_more_passes_and_no_more_memory() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/chase_lev_fenced.fw");
+    let path = support::root().join("corpus/chase_lev_fenced.fw");
     let program = corpus_program(&path);
     let task = Task::safe(&program, model_named("tso").expect("a model"));
     let verdict = Explicit.verify(&task, &Run::default()).verdict;

@@ -3,9 +3,8 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
-use crate::support::models::models;
 use engine::{Answer, Engine, Explicit, FinalStates, GapProofs, Order, Reduction, Run};
 use evidence::{Ignore, Task, Verdict, check};
 use machine::{Buffered, Configuration, Entry, Machine, Model, State, StateSet, Stepper, TSO, Violation};
@@ -13,6 +12,7 @@ use program::{Cond, Int, Loc, Place, Program, Quantifier, Question, RegId, Span,
 use random::{Sketch, minimise, seeds, sketch};
 use reference::{Config, Reached, ReferenceLimits};
 use std::collections::BTreeSet;
+use support::models::models;
 
 const CAP: usize = 2;
 const MOST_CONFIGS: usize = 3_000;

@@ -1,8 +1,8 @@
 //! Claims about what is on its way to memory (`empty(P)`), and `deadlock`: engines against the reference interpreter,
 //! and what a deadlock is against what runs do.
 
-use crate::support::models::models;
-use crate::support::random::{seeds, sketch};
+use support::models::models;
+use support::random::{seeds, sketch};
 
 use engine::{ENGINES, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};

@@ -4,9 +4,6 @@
 //! memory and holder of the lock in all configurations, not only in final ones. The engine finds a violation within k contexts
 //! exactly where the interpreter does, and its runs are runs of the exact machine.
 
-use crate::support::models::models;
-use crate::support::random::{self, Sketch, minimise, seeds};
-use crate::support::texts::read;
 use engine::{BoundedContexts, ContextBound, ContextData, Engine, Run};
 use evidence::{Ignore, MostStates, Reason, Task, Verdict, check};
 use machine::{Contexts, Machine, Model, NEVER, SC, State, StateSet, Stepper, TSO, model_named};
@@ -16,6 +13,9 @@ use program::{
 use reference::{Reached, ReferenceLimits, ReferenceModel, explore_contexts};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use support::models::models;
+use support::random::{self, Sketch, minimise, seeds};
+use support::texts::read;
 
 const MOST_CONTEXTS: u8 = 4;
 const CAP: usize = 4;

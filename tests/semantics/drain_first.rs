@@ -5,7 +5,7 @@
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
 use crate::local_first::{compare, place_and_value};
-use crate::support::{random, texts};
+use support::{random, texts};
 
 use fastrand::Rng;
 use machine::{LocalFirst, MODELS, Model, model_named};

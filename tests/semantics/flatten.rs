@@ -3,7 +3,6 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random::{generate, seeds};
 use engine::{Engine, Explicit, Reduction, Run};
 use evidence::{
     Certificate, Claim, Form, Ignore, Listed, MostStates, Pass, Reason, Task, Verdict, Via, check,
@@ -14,7 +13,7 @@ use machine::{Flattened, MODELS, Model, SC, TSO, Trace, TraceRejected, replay};
 use program::{Program, Source, print, same};
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::path::Path;
+use support::random::{generate, seeds};
 
 fn read(name: &str, text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
@@ -23,7 +22,7 @@ fn read(name: &str, text: &str) -> Program {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let path = support::root().join("corpus").join(name);
     read(name, &std::fs::read_to_string(path).expect("readable"))
 }
 

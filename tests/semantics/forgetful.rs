@@ -10,7 +10,7 @@
 
 mod blurred;
 mod mistakes;
-use crate::support::random;
+use support::random;
 
 use blurred::{Blurred, BlurredMove, Memory, Runner, Tamper, untouched};
 use evidence::{Certificate, ClosedSet, Controls, Ignore, Listed, Rejected, Task, Verdict, check};
@@ -274,7 +274,7 @@ fn a_machine_that_forgets_nothing_is_exact() {
 }
 
 fn corpus(name: &str) -> Program {
-    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let path = support::root().join(format!("corpus/{name}.fw"));
     let text = std::fs::read_to_string(path).expect("part of the corpus");
     let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
     (frontend.read)(program::Source::new(name, text), &Default::default()).expect("valid").program

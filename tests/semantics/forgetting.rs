@@ -5,7 +5,7 @@
 
 use super::local_first::place_and_value;
 use super::reductions::waiting;
-use crate::support::random;
+use support::random;
 
 use engine::{Engine, Explicit, GapProofs, Reduction, Run};
 use evidence::{

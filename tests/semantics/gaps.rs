@@ -2,7 +2,7 @@
 //! normal forms reached are collected, and then concrete runs from random values far apart
 //! must never leave them.
 
-use crate::support::random;
+use support::random;
 
 use engine::{Engine, GapProofs, Run};
 use evidence::{Certificate, ClosedSet, Form, Ignore, Listed, Task, Verdict, check_file, write_evidence};
@@ -121,7 +121,7 @@ fn concrete_runs_stay_within_the_normal_forms() {
 
 /// A corpus program with its gap certificate.
 fn proved(name: &str, model: Model) -> (Program, Gaps, ClosedSet) {
-    let path = format!("{}/corpus/{name}.fw", env!("CARGO_MANIFEST_DIR"));
+    let path = support::root().join(format!("corpus/{name}.fw"));
     let text = std::fs::read_to_string(path).expect("part of the corpus");
     let frontend = frontend::choose(Some("fw"), name, &text).expect("known");
     let program = (frontend.read)(Source::new(name, text), &Default::default()).expect("valid").program;

@@ -3,8 +3,8 @@
 
 #[path = "generator/texts.rs"]
 mod of_texts;
-use crate::support::random;
-use crate::support::texts;
+use support::random;
+use support::texts;
 
 use program::{Domain, FailureKind, Fence, Op, Place, Program, PropertyKind};
 use random::{Shape, generate};

@@ -7,7 +7,7 @@ use evidence::{Ignore, Observation, Task, check};
 use machine::model_named;
 use program::{Program, Quantifier, Source};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A row of the expected data.
@@ -17,13 +17,6 @@ struct Row {
     verdict: String,
     observed: String,
     states: BTreeSet<BTreeMap<String, String>>,
-}
-
-fn folder() -> Option<PathBuf> {
-    let near = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let corpora = std::env::var_os("FENCEWRIGHT_CORPORA").map_or_else(near, PathBuf::from);
-    let folder = corpora.join("litmus-x86");
-    folder.is_dir().then_some(folder)
 }
 
 fn rows(folder: &Path) -> BTreeMap<String, Vec<Row>> {
@@ -102,7 +95,7 @@ fn compare(program: &Program, row: &Row) -> Result<(), String> {
 
 #[test]
 fn every_published_test_has_exactly_the_known_final_states() {
-    let Some(folder) = folder() else {
+    let Some(folder) = support::corpora("litmus-x86") else {
         eprintln!("no litmus corpus here: nothing compared");
         return;
     };

@@ -10,13 +10,13 @@ mod words;
 mod writer;
 mod x86;
 
-use crate::support::random::{seeds, seeds_or};
 use engine::{Engine, FinalStates, Run};
 use evidence::{Ignore, Task, check};
 use machine::model_named;
 use program::{Program, Source};
 use sample::Sample;
 use std::collections::{BTreeMap, BTreeSet};
+use support::random::{seeds, seeds_or};
 use writer::sample;
 use x86::{Final, Mistake, Model};
 

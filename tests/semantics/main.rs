@@ -18,10 +18,4 @@ mod persistent;
 mod reductions;
 mod reference;
 mod remembered;
-
-#[path = "../support"]
-mod support {
-    pub mod models;
-    pub mod random;
-    pub mod texts;
-}
+mod units;

@@ -3,7 +3,7 @@
 //! often, and the usual mix of programs must do so sometimes: a comparison that runs over
 //! `generate(0)`, `generate(1)`, … then cannot miss such a bug for long.
 
-use crate::support::random;
+use support::random;
 
 use program::{Fence, Int, Loc, Op, Program, ThreadId, VarId};
 use random::{Shape, Sketch, sketch, sketch_shape};

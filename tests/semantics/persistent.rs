@@ -4,7 +4,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use fastrand::Rng;
 use frontend::Options;

@@ -4,7 +4,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
-use crate::support::random;
+use support::random;
 
 use super::local_first::{place_and_value, varied};
 use engine::{Answer, Engine, Explicit, GapProofs, Reduction, Run};
@@ -321,7 +321,7 @@ fn scattered_or_replicas(seed: u64) -> Sketch {
 }
 
 fn text(file: &str, n: i64) -> Program {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(file);
+    let path = support::root().join("corpus").join(file);
     let source = program::Source::new(file, std::fs::read_to_string(path).expect("the corpus has it"));
     let options = frontend::Options { defines: vec![("N".to_string(), n.into())], ..Default::default() };
     (frontend::choose(None, file, "").expect("a language").read)(source, &options).expect("right").program

@@ -4,13 +4,13 @@
 //! `FENCEWRIGHT_SEEDS=n` checks n programs instead of the usual number.
 
 use super::reductions::waiting;
-use crate::support::random::{seeds, sketch};
 use machine::{
     Buffered, DataDomain, Doubt, Event, InitialStates, MODELS, Model, Numbering, OnDomain, Remembered, Rules,
     State, StateSet, Stepper, TakenUp, on_reduced,
 };
 use program::{Int, Program, Source, ThreadId};
 use std::cell::Cell;
+use support::random::{seeds, sketch};
 
 const MOST_STATES: usize = 2_000;
 
@@ -138,7 +138,7 @@ fn what_is_remembered_is_what_the_domain_lists() {
 
 /// Lamport's fast mutex for so many threads.
 fn lamport(threads: i64) -> Program {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/lamport_fast_fenced.fw");
+    let path = support::root().join("corpus/lamport_fast_fenced.fw");
     let text = std::fs::read_to_string(path).expect("part of the corpus");
     let frontend = frontend::choose(Some("fw"), "lamport", &text).expect("known");
     let defines = [("N".to_string(), Int::from(threads))].into_iter().collect();
@@ -175,7 +175,9 @@ struct Peeking<'m, 'p>(Stepper<'m, Buffered<'p>>);
 impl<'m, 'p: 'm> DataDomain<'m> for Peeking<'m, 'p> {
     type Machine = Buffered<'p>;
 
-    const THREADWISE: bool = true;
+    fn is_threadwise(&self) -> bool {
+        true
+    }
 
     fn stepper(&self) -> &Stepper<'m, Buffered<'p>> {
         &self.0

@@ -1,8 +1,5 @@
 //! The corpus: programs, and beside each the data that say what is expected of it.
 
-// Every test binary includes this file and uses its own part of it.
-#![allow(dead_code)]
-
 use program::{Int, Program, Source};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -46,7 +43,7 @@ fn explicit() -> String {
 
 /// The programs.
 pub fn corpus() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let folder = crate::root().join("corpus");
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the corpus is part of the repository")
         .map(|entry| entry.expect("readable").path())

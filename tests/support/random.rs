@@ -1,8 +1,5 @@
 //! Random programs, and how many of them tests look at.
 
-// Every test binary includes this file and uses its own part of it.
-#![allow(dead_code, unused_imports)]
-
 pub use generate::random::*;
 pub use generate::random::{
     ClaimAtom as Atom, ProgramShape as Shape, RandomClaim as Claim, SketchStmt as Stmt, ThreadDraft as Draft,

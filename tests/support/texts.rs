@@ -7,9 +7,6 @@
 //!
 //! `generate(seed)` always gives the same program; [`shrink`] makes the text of a failing one short.
 
-// Every test binary includes this file and uses its own part of it.
-#![allow(dead_code, unused_imports)]
-
 mod claimed;
 mod features;
 mod make;

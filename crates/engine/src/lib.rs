@@ -52,6 +52,19 @@ pub use robust::{Cuts, Robust};
 pub use search::{Ended, Limits, Order, Search, TransitionSystem, Weight, path, search};
 pub use turns::InTurns;
 
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::cegar::cube::{BitCube, insert, words};
+    pub use crate::extrapolate::names::{Renamed, renamed};
+    pub use crate::fences::hitting::{Hitting, HittingCandidate};
+    pub use crate::growth::Doubling;
+    pub use crate::lazy::extended::Extended;
+    pub use crate::lazy::{DelaySearch, DelaysEnded};
+    pub use crate::ranges::growing;
+    pub use crate::rounds::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
+}
+
 use evidence::{Alone, Crew, Ignore, Monitor, Spill, Statistics, Task, Verdict};
 
 /// Buffers that grow beyond this are taken to grow without end, unless the caller says otherwise:

@@ -48,7 +48,9 @@ pub trait TransitionSystem {
         visit: impl FnMut(Self::Label, &Self::State),
     );
     /// The work of taking up a state, and of looking at a successor, in the unit of [`Progress::work`].
-    const WORK: usize = 1;
+    fn work(&self) -> usize {
+        1
+    }
 
     /// Bytes of memory it holds by itself.
     fn bytes(&self) -> usize {
@@ -407,7 +409,7 @@ impl<G> Walk<G> {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.len(),
-            work: (new + looked_at) * T::WORK,
+            work: (new + looked_at) * system.work(),
             waiting: self.states.len() - done.min(self.states.len()),
             bytes: self.states.bytes() + system.bytes(),
             ..Progress::default()

@@ -76,7 +76,9 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
     type Label = (Event, Option<i64>);
     type Goal = Violation;
 
-    const WORK: usize = D::WORK;
+    fn work(&self) -> usize {
+        self.domain.work()
+    }
 
     fn begin(&mut self) {
         if self.start.is_none() {

@@ -163,7 +163,9 @@ impl TransitionSystem for TurnTaking<'_> {
     type Goal = Violation;
 
     // Successors wait until it is known which threads can go on.
-    const WORK: usize = 2;
+    fn work(&self) -> usize {
+        2
+    }
 
     fn begin(&mut self) {
         self.inner.begin();

@@ -23,11 +23,11 @@
 mod ahead;
 mod backwards;
 mod collect;
-mod comparisons;
+pub(crate) mod comparisons;
 mod cubes;
-mod facts;
+pub(crate) mod facts;
 mod labels;
-mod say;
+pub(crate) mod say;
 
 use crate::numbers::counted;
 use crate::{BasisProof, Certificate, ClosedSet, CubeProof, Ignore, Monitor, ReducedProof, Stop, Task};

@@ -58,3 +58,12 @@ pub use verdict::{
     Task, Verdict,
 };
 pub use witness::{CheckedWitness, Witness, WitnessRejected};
+
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::known::comparisons::facts;
+    pub use crate::known::facts::{Contents, Exactly, SeenValues, ValueOrder};
+    pub use crate::known::say::{PlaceFacts, SaidFact, SlotKind, VerbPhrase, sentences};
+    pub use crate::record::Record;
+}

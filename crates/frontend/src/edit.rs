@@ -20,23 +20,23 @@ pub struct Insertion {
 
 /// Changes to a text.
 #[derive(Debug, Default)]
-pub(crate) struct Edits {
+pub struct Edits {
     pieces: Vec<(Span, String)>,
 }
 
 impl Edits {
     /// Writes something between what ends and what starts at a byte.
-    pub(crate) fn insert(&mut self, at: u32, text: impl Into<String>) {
+    pub fn insert(&mut self, at: u32, text: impl Into<String>) {
         self.replace(Span { start: at, end: at }, text);
     }
 
     /// Writes something in place of what is there.
-    pub(crate) fn replace(&mut self, span: Span, text: impl Into<String>) {
+    pub fn replace(&mut self, span: Span, text: impl Into<String>) {
         self.pieces.push((span, text.into()));
     }
 
     /// The text with all changes made; those at the same place in the order they were asked for.
-    pub(crate) fn apply(mut self, text: &str) -> Result<String, Diagnostic> {
+    pub fn apply(mut self, text: &str) -> Result<String, Diagnostic> {
         self.pieces.sort_by_key(|(span, _)| span.start);
         let mut out = String::with_capacity(text.len() + 16 * self.pieces.len());
         let mut at = 0;
@@ -83,22 +83,4 @@ pub(crate) fn indentation(text: &str, at: u32) -> &str {
     let before = text.get(..at as usize).unwrap_or_default();
     let line = &before[before.rfind('\n').map_or(0, |newline| newline + 1)..];
     &line[..line.len() - line.trim_start().len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edits_keep_what_they_do_not_touch() {
-        let mut edits = Edits::default();
-        edits.insert(5, "!");
-        edits.replace(Span::new(0, 1), "A");
-        edits.insert(5, "?");
-        assert_eq!(edits.apply("a b c d"), Ok("A b c!? d".to_string()));
-        let mut clash = Edits::default();
-        clash.replace(Span::new(0, 3), "x");
-        clash.replace(Span::new(1, 2), "y");
-        assert!(clash.apply("abc").is_err());
-    }
 }

@@ -22,6 +22,20 @@ pub use edit::Insertion;
 pub use fw::index::{Index, Symbol, SymbolKind, index};
 pub use fw::suggest::did_you_mean;
 
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::c::lexer::tokens as c_tokens;
+    pub use crate::c::literals::{character, number, string};
+    pub use crate::c::lower::critical::{MutexStep, mutex_op};
+    pub use crate::c::lower::values::{CKnown, CValues, exact, refine};
+    pub use crate::c::pre::preprocess;
+    pub use crate::edit::Edits;
+    pub use crate::litmus::lexer::{LitmusToken, tokens as litmus_tokens};
+    pub use crate::litmus::registers::{Arch, register};
+    pub use crate::rmm::lexer::{RmmTokenKind, tokens as rmm_tokens};
+}
+
 use program::{Int, Program, Source, Span};
 
 /// Texts larger than this are refused before reading them.
@@ -42,6 +56,16 @@ pub struct Parsed {
     pub remark: Option<&'static str>,
     /// Whether claims were left out of the program because they hold, as reading it has shown.
     pub settled: bool,
+}
+
+impl Parsed {
+    /// A program with warnings, or what is wrong with it.
+    fn of(program: Program, warnings: Vec<Diagnostic>) -> Result<Parsed, Vec<Diagnostic>> {
+        match program.validate() {
+            Ok(()) => Ok(Parsed { program, warnings, remark: None, settled: false }),
+            Err(invalid) => Err(invalid.into_iter().map(Diagnostic::from).collect()),
+        }
+    }
 }
 
 /// What the caller may set from outside.

@@ -72,3 +72,9 @@ pub use terms::linear::{Linear, Var};
 pub use terms::print::{NamedDisplay, Naming, Show};
 pub use terms::table::Terms;
 pub use terms::template::Template;
+
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::interpolate::merge::merged;
+}

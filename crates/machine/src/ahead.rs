@@ -109,13 +109,13 @@ impl<'m, 'p: 'm, D> ReducedDomain<'m> for GoingAhead<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Inner = D;
+    type Machine = Buffered<'p>;
 
-    fn inner(&self) -> &D {
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = Buffered<'p>> {
         &self.inner
     }
 
-    fn inner_mut(&mut self) -> &mut D {
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = Buffered<'p>> {
         &mut self.inner
     }
 
@@ -134,7 +134,7 @@ where
     }
 
     /// Takes all threads ahead.
-    fn stand_in(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
+    fn stand_in(&mut self, state: &mut State, note: &mut dyn FnMut(Event)) {
         for thread in 0..self.threads.len() {
             while let Some(event) = self.step_ahead(ThreadId::new(thread), state) {
                 note(event);

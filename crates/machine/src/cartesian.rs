@@ -201,13 +201,13 @@ fn touched_from(thread: &Thread) -> Vec<Touched> {
 }
 
 impl<'m, 'p: 'm> ReducedDomain<'m> for Cartesian<'m, 'p> {
-    type Inner = Stubborn<Stepper<'m, Buffered<'p>>>;
+    type Machine = Buffered<'p>;
 
-    fn inner(&self) -> &Self::Inner {
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = Buffered<'p>> {
         &self.few
     }
 
-    fn inner_mut(&mut self) -> &mut Self::Inner {
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = Buffered<'p>> {
         &mut self.few
     }
 

@@ -6,7 +6,7 @@
 //! ([`crate::GapStepper`]). Whatever walks states (search, the checker of closed sets) asks these
 //! questions only, so it serves every domain over every machine. All domains number controls and
 //! compile moves with a stepper; a new one is one file that opens a state into values, steps on them
-//! and closes what it gets.
+//! and closes what it gets. Whoever does not ask for steps need not know which domain it is (`dyn`).
 
 use crate::successor_list::ExactStep;
 use crate::{Doubt, Event, InitialStates, Machine, State, Stepper, Violation};
@@ -19,15 +19,21 @@ pub trait DataDomain<'m> {
 
     /// The work of taking up a state, and of looking at a successor, in units of a fifth of a microsecond or so;
     /// concrete values take one.
-    const WORK: usize = 1;
+    fn work(&self) -> usize {
+        1
+    }
 
     /// Whether what a thread can do depends on what is shared and on its own control and slots only, and changes
     /// nothing else; but for others that notice that what is shared has changed ([`DataDomain::notice`]). Successors are then
     /// listed thread by thread.
-    const THREADWISE: bool = false;
+    fn is_threadwise(&self) -> bool {
+        false
+    }
 
     /// Whether threads notice that.
-    const NOTICES: bool = false;
+    fn notices(&self) -> bool {
+        false
+    }
 
     /// What numbers controls and runs single concrete steps.
     fn stepper(&self) -> &Stepper<'m, Self::Machine>;
@@ -51,7 +57,8 @@ pub trait DataDomain<'m> {
         next: &mut State,
         doubt: impl FnMut(Doubt),
         visit: impl FnMut(Event, Option<i64>, &State),
-    );
+    ) where
+        Self: Sized;
 
     /// The same for the steps of one thread.
     fn successors_of(
@@ -61,7 +68,9 @@ pub trait DataDomain<'m> {
         next: &mut State,
         doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
+    ) where
+        Self: Sized,
+    {
         let visit = |event: Event, choice, next: &State| {
             if event.thread() == thread {
                 visit(event, choice, next);
@@ -78,7 +87,9 @@ pub trait DataDomain<'m> {
         next: &mut State,
         doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(&State),
-    ) {
+    ) where
+        Self: Sized,
+    {
         self.prepare(state);
         self.successors_of(thread, state, next, doubt, |_, _, next| visit(next));
     }
@@ -150,7 +161,9 @@ pub(crate) fn unfolded<'m>(
 impl<'m, M: Machine> DataDomain<'m> for Stepper<'m, M> {
     type Machine = M;
 
-    const THREADWISE: bool = true;
+    fn is_threadwise(&self) -> bool {
+        true
+    }
 
     fn stepper(&self) -> &Stepper<'m, M> {
         self

@@ -198,7 +198,9 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
     type Machine = M;
 
     /// Normal forms are worked out anew after every step.
-    const WORK: usize = 2;
+    fn work(&self) -> usize {
+        2
+    }
 
     fn stepper(&self) -> &Stepper<'m, M> {
         &self.stepper

@@ -91,3 +91,13 @@ pub use successor_list::ExactStep;
 pub use symmetric::{Symmetric, closure as renaming_group, renamed_local, usable_renamings};
 pub use trace::{Trace, TraceRejected, TraceStep, replay, replay_steps, replay_while};
 pub use violation::Violation;
+
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::backward::element::{Channel, Demand, Layout, queue_covers};
+    pub use crate::pack::put;
+    pub use crate::parts::{PackedValues, number_at, ones};
+    pub use crate::symmetric::key;
+    pub use crate::table::PositionTable;
+}

@@ -537,21 +537,22 @@ fn unpack<'a>(
 }
 
 /// The values of a packed state, half a byte each.
-struct PackedValues<'v> {
+pub struct PackedValues<'v> {
     bytes: &'v [u8],
     /// All of them, if they are not more than a word.
     word: u128,
 }
 
 impl<'v> PackedValues<'v> {
+    /// Those in these bytes.
     #[inline]
-    fn new(bytes: &'v [u8]) -> PackedValues<'v> {
+    pub fn new(bytes: &'v [u8]) -> PackedValues<'v> {
         PackedValues { bytes, word: if bytes.len() <= 16 { short_word(bytes) } else { 0 } }
     }
 
     /// Those from one on, 32 of them. Where there are none there is nothing in particular.
     #[inline]
-    fn half_bytes(&self, from: usize) -> u128 {
+    pub fn half_bytes(&self, from: usize) -> u128 {
         match self.bytes.len() {
             ..=16 => self.word.wrapping_shr(4 * from as u32),
             _ => self.long_word(from),
@@ -571,7 +572,7 @@ impl<'v> PackedValues<'v> {
 
 /// Reads the number that stands at a position, which moves on.
 #[inline]
-fn number_at(bytes: &[u8], at: &mut usize) -> Option<u32> {
+pub fn number_at(bytes: &[u8], at: &mut usize) -> Option<u32> {
     let first = *bytes.get(*at)?;
     if first < 0x80 {
         *at += 1;
@@ -590,7 +591,7 @@ fn number_at(bytes: &[u8], at: &mut usize) -> Option<u32> {
 
 /// The lower half bytes of two words.
 #[inline]
-fn ones(half_bytes: usize) -> u128 {
+pub fn ones(half_bytes: usize) -> u128 {
     u128::MAX.checked_shr(128 - 4 * half_bytes as u32).unwrap_or(0)
 }
 
@@ -606,40 +607,4 @@ fn half_bytes(values: &[i64]) -> Option<u128> {
 fn are_values(half_bytes: u128) -> bool {
     const LOWEST: u128 = u128::MAX / 15;
     half_bytes & half_bytes >> 1 & half_bytes >> 2 & half_bytes >> 3 & LOWEST == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read_from_any_number_of_bytes() {
-        let bytes: Vec<u8> = (1..=40).collect();
-        for length in 0..=40 {
-            let values = PackedValues::new(&bytes[..length]);
-            for from in 0..2 * length {
-                let count = (2 * length - from).min(32);
-                let half_byte = |at: usize| u128::from(bytes[at / 2] >> (4 * (at % 2)) & 15);
-                let expected = (from..from + count).rev().fold(0, |word, at| word << 4 | half_byte(at));
-                assert_eq!(
-                    values.half_bytes(from) & ones(count),
-                    expected,
-                    "{count} of {length} from {from}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn numbers_are_read_as_they_are_written() {
-        let mut room = [0; 64];
-        let numbers = [0, 1, 127, 128, 300, 16_383, 16_384, u32::MAX];
-        let end = numbers.iter().fold(0, |at, number| put((*number).into(), &mut room, at));
-        let mut at = 0;
-        for number in numbers {
-            assert_eq!(number_at(&room[..end], &mut at), Some(number));
-        }
-        assert_eq!((at, number_at(&room[..end], &mut at)), (end, None));
-        assert_eq!(number_at(&[0x80], &mut 0), None);
-    }
 }

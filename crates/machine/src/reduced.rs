@@ -1,5 +1,6 @@
 //! The states that a reduced search explores, which its proof lists: one choice for search and checker alike.
 
+use crate::reduced_domain::AnyReduced;
 use crate::{
     Acting, Buffered, Cartesian, DataDomain, GapStepper, Gaps, GoingAhead, InReach, Settled, Stepper,
     Stubborn, Symmetric,
@@ -48,15 +49,9 @@ pub fn on_reduced<W: OnDomain>(
     work: W,
 ) -> Option<W::Done> {
     let machine = &rules.on(machine.clone());
-    match (rules.settled, rules.acting, rules.runs) {
-        (false, Acting::Everybody, false) => renamed(Stepper::new(machine), renamings, work),
-        (true, Acting::Everybody, false) => renamed(Settled::new(machine)?, renamings, work),
-        (false, Acting::InReach, false) => renamed(InReach::new(Stepper::new(machine))?, renamings, work),
-        (true, Acting::InReach, false) => renamed(InReach::new(Settled::new(machine)?)?, renamings, work),
-        (false, few, false) => renamed(Stubborn::new(Stepper::new(machine), few)?, renamings, work),
-        (true, few, false) => renamed(Stubborn::new(Settled::new(machine)?, few)?, renamings, work),
-        (false, few, true) => renamed(Cartesian::new(machine, few)?, renamings, work),
-        (true, _, true) => None,
+    match (rules.settled, rules.acting, rules.runs, renamings) {
+        (false, Acting::Everybody, false, []) => Some(work.run(Stepper::new(machine))),
+        _ => Some(work.run(reduced(machine, rules, renamings)?)),
     }
 }
 
@@ -71,22 +66,52 @@ pub fn on_kinds<W: OnDomain>(
     work: W,
 ) -> Option<Option<W::Done>> {
     let kinds = GapStepper::with(machine, gaps).filter(|_| !rules.dead_registers)?;
-    match (rules.settled, rules.acting, rules.runs) {
-        (false, Acting::Everybody, false) => Some(renamed(kinds, renamings, work)),
-        (true, Acting::Everybody, false) => {
-            Some(GoingAhead::new(kinds).and_then(|kinds| renamed(kinds, renamings, work)))
+    match (rules.settled, rules.acting, rules.runs, renamings) {
+        (false, Acting::Everybody, false, []) => Some(Some(work.run(kinds))),
+        (settled, Acting::Everybody, false, _) => {
+            Some(reduced_kinds(kinds, settled, renamings).map(|kinds| work.run(kinds)))
         }
         _ => None,
     }
 }
 
-fn renamed<'m, 'p: 'm, W: OnDomain>(
-    domain: impl DataDomain<'m, Machine = Buffered<'p>>,
+type AnyExact<'m, 'p> = AnyReduced<'m, Buffered<'p>>;
+
+/// Concrete values by some rules, up to renamings.
+fn reduced<'m, 'p: 'm>(
+    machine: &'m Buffered<'p>,
+    rules: Rules,
     renamings: &[Renaming],
-    work: W,
-) -> Option<W::Done> {
-    if renamings.is_empty() {
-        return Some(work.run(domain));
+) -> Option<AnyExact<'m, 'p>> {
+    let domain: AnyExact<'m, 'p> = match (rules.settled, rules.acting, rules.runs) {
+        (false, Acting::Everybody, false) => return renamed(Stepper::new(machine), renamings),
+        (true, Acting::Everybody, false) => Box::new(Settled::new(machine)?),
+        (false, Acting::InReach, false) => Box::new(InReach::new(Stepper::new(machine))?),
+        (true, Acting::InReach, false) => Box::new(InReach::new(Settled::new(machine)?)?),
+        (false, few, false) => Box::new(Stubborn::new(Stepper::new(machine), few)?),
+        (true, few, false) => Box::new(Stubborn::new(Settled::new(machine)?, few)?),
+        (false, few, true) => Box::new(Cartesian::new(machine, few)?),
+        (true, _, true) => return None,
+    };
+    if renamings.is_empty() { Some(domain) } else { renamed(domain, renamings) }
+}
+
+/// Normal forms, settled or not, up to renamings.
+fn reduced_kinds<'m, 'p: 'm>(
+    kinds: GapStepper<'m, Buffered<'p>>,
+    settled: bool,
+    renamings: &[Renaming],
+) -> Option<AnyExact<'m, 'p>> {
+    if !settled {
+        return renamed(kinds, renamings);
     }
-    Some(work.run(Symmetric::new(domain, renamings)?))
+    let domain: AnyExact<'m, 'p> = Box::new(GoingAhead::new(kinds)?);
+    if renamings.is_empty() { Some(domain) } else { renamed(domain, renamings) }
+}
+
+fn renamed<'m, 'p: 'm>(
+    domain: impl DataDomain<'m, Machine = Buffered<'p>> + 'm,
+    renamings: &[Renaming],
+) -> Option<AnyExact<'m, 'p>> {
+    Some(Box::new(Symmetric::new(domain, renamings)?))
 }

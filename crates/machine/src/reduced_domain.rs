@@ -2,28 +2,35 @@
 //!
 //! A reduction lists what is left of a state's successors when the state is prepared, and another state may *stand in* for one that was
 //! reached. All other questions are those of the domain inside; here they are passed on, for all reductions.
+//!
+//! What is listed is the same for all. So whoever walks states need not be compiled for each: to know that it is a box with one of them
+//! ([`AnyReduced`]) costs two calls per state.
 
 use crate::domain::unfolded;
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{DataDomain, Doubt, Event, InitialStates, State, Stepper, Violation};
+use crate::{DataDomain, Doubt, Event, InitialStates, Machine, State, Stepper, Violation};
 use program::{Loc, ThreadId};
 
 /// A domain with fewer steps than the one inside.
-pub trait ReducedDomain<'m>: Sized {
-    /// The domain inside.
-    type Inner: DataDomain<'m>;
-
-    /// As [`DataDomain::THREADWISE`].
-    const THREADWISE: bool = false;
-
-    /// As [`DataDomain::NOTICES`].
-    const NOTICES: bool = false;
+pub trait ReducedDomain<'m> {
+    /// The machine.
+    type Machine: Machine + 'm;
 
     /// The domain inside.
-    fn inner(&self) -> &Self::Inner;
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = Self::Machine>;
 
     /// The same, to number and compile more.
-    fn inner_mut(&mut self) -> &mut Self::Inner;
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = Self::Machine>;
+
+    /// As [`DataDomain::is_threadwise`].
+    fn is_threadwise(&self) -> bool {
+        false
+    }
+
+    /// As [`DataDomain::notices`].
+    fn notices(&self) -> bool {
+        false
+    }
 
     /// Lists what is left of a state's successors.
     fn list(&mut self, state: &State);
@@ -33,23 +40,11 @@ pub trait ReducedDomain<'m>: Sized {
 
     /// Changes a state that was reached to the one that stands in for it; calls `note` on the steps of the machine that
     /// lead there.
-    fn stand_in(&mut self, _state: &mut State, _note: &mut impl FnMut(Event)) {}
+    fn stand_in(&mut self, _state: &mut State, _note: &mut dyn FnMut(Event)) {}
 
-    /// As [`DataDomain::steps_alone`].
-    fn steps_alone(
-        &mut self,
-        thread: ThreadId,
-        state: &State,
-        _next: &mut State,
-        doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(&State),
-    ) {
+    /// Lists what one thread can do before others notice anything; steps of others do not count.
+    fn list_alone(&mut self, _thread: ThreadId, state: &State) {
         self.list(state);
-        self.listed().tell(doubt, |event, _, next| {
-            if event.thread() == thread {
-                visit(next);
-            }
-        });
     }
 
     /// As [`DataDomain::notice`].
@@ -76,15 +71,81 @@ pub trait ReducedDomain<'m>: Sized {
     }
 }
 
-impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
-    type Machine = <R::Inner as DataDomain<'m>>::Machine;
+/// One of the reduced domains over a machine.
+pub(crate) type AnyReduced<'m, M> = Box<dyn ReducedDomain<'m, Machine = M> + 'm>;
+
+impl<'m, R: ReducedDomain<'m> + ?Sized> ReducedDomain<'m> for Box<R> {
+    type Machine = R::Machine;
+
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = R::Machine> {
+        (**self).inner()
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = R::Machine> {
+        (**self).inner_mut()
+    }
+
+    fn is_threadwise(&self) -> bool {
+        ReducedDomain::is_threadwise(&**self)
+    }
+
+    fn notices(&self) -> bool {
+        ReducedDomain::notices(&**self)
+    }
+
+    fn list(&mut self, state: &State) {
+        (**self).list(state);
+    }
+
+    fn listed(&self) -> &SuccessorList {
+        (**self).listed()
+    }
+
+    fn stand_in(&mut self, state: &mut State, note: &mut dyn FnMut(Event)) {
+        (**self).stand_in(state, note);
+    }
+
+    fn list_alone(&mut self, thread: ThreadId, state: &State) {
+        (**self).list_alone(thread, state);
+    }
+
+    fn notice(&mut self, thread: ThreadId, state: &mut State) {
+        ReducedDomain::notice(&mut **self, thread, state);
+    }
+
+    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
+        ReducedDomain::waiting_together(&**self)
+    }
+
+    fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
+        ReducedDomain::steps(&mut **self, from, step, to)
+    }
+
+    fn unfold(
+        &mut self,
+        first: &State,
+        path: &[(ExactStep, State)],
+        violation: Violation,
+    ) -> (Vec<ExactStep>, Violation) {
+        ReducedDomain::unfold(&mut **self, first, path, violation)
+    }
+}
+
+impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
+    type Machine = R::Machine;
 
     /// All steps are taken before some are left out, or states are changed.
-    const WORK: usize = 2 * R::Inner::WORK;
+    fn work(&self) -> usize {
+        2 * self.inner().work()
+    }
 
-    const THREADWISE: bool = R::THREADWISE;
+    fn is_threadwise(&self) -> bool {
+        ReducedDomain::is_threadwise(self)
+    }
 
-    const NOTICES: bool = R::NOTICES;
+    fn notices(&self) -> bool {
+        ReducedDomain::notices(self)
+    }
 
     fn stepper(&self) -> &Stepper<'m, Self::Machine> {
         self.inner().stepper()
@@ -115,7 +176,9 @@ impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
         _: &mut State,
         doubt: impl FnMut(Doubt),
         visit: impl FnMut(Event, Option<i64>, &State),
-    ) {
+    ) where
+        R: Sized,
+    {
         self.listed().tell(doubt, visit);
     }
 
@@ -123,11 +186,18 @@ impl<'m, R: ReducedDomain<'m>> DataDomain<'m> for R {
         &mut self,
         thread: ThreadId,
         state: &State,
-        next: &mut State,
+        _: &mut State,
         doubt: impl FnMut(Doubt),
-        visit: impl FnMut(&State),
-    ) {
-        ReducedDomain::steps_alone(self, thread, state, next, doubt, visit);
+        mut visit: impl FnMut(&State),
+    ) where
+        R: Sized,
+    {
+        self.list_alone(thread, state);
+        self.listed().tell(doubt, |event, _, next| {
+            if event.thread() == thread {
+                visit(next);
+            }
+        });
     }
 
     fn notice(&mut self, thread: ThreadId, state: &mut State) {

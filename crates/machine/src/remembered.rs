@@ -75,11 +75,11 @@ impl Remembered {
             targets: Vec::new(),
             row: Vec::new(),
             listed: Vec::new(),
-            notices: D::NOTICES,
+            notices: domain.notices(),
             noticed: Vec::new(),
             looked_up: 0,
             new: 0,
-            useless: !D::THREADWISE,
+            useless: !domain.is_threadwise(),
             spare: Default::default(),
         }
     }
@@ -172,6 +172,7 @@ impl Remembered {
         self.listed.clear();
         self.noticed.clear();
         self.looked_up += self.threads.len();
+        let notices = self.notices;
         for thread in 0..self.threads.len() {
             let pair = (self.row[1 + thread], self.row[0]);
             let (start, end) = match self.threads[thread].steps.get(&pair) {
@@ -179,7 +180,7 @@ impl Remembered {
                 None => self.learn(thread, domain, numbering)?,
             };
             self.listed.push((start, end));
-            for target in (start..end).filter(|_| D::NOTICES) {
+            for target in (start..end).filter(|_| notices) {
                 let (shared, own) = self.targets[target as usize];
                 if shared != self.row[0] {
                     let start = self.noticed.len();

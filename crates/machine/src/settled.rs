@@ -26,7 +26,7 @@ pub(crate) use courses::back_edges;
 
 use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
-use crate::{Buffered, Doubt, Event, Local, Machine, Slot, State, Stepper};
+use crate::{Buffered, DataDomain, Event, Local, Machine, Slot, State, Stepper};
 use courses::{Course, Courses};
 use program::{Loc, RegId, ThreadId};
 use std::collections::BTreeSet;
@@ -94,7 +94,12 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 
     /// Takes threads ahead after a step of one of them, or all at the start. Calls `note` on every step.
-    fn settle(&mut self, state: &mut State, stepped: Option<ThreadId>, note: &mut impl FnMut(Event)) {
+    fn settle(
+        &mut self,
+        state: &mut State,
+        stepped: Option<ThreadId>,
+        note: &mut (impl FnMut(Event) + ?Sized),
+    ) {
         match stepped {
             Some(thread) => self.advance(thread.index(), state, note),
             None => (0..self.threads.len()).for_each(|thread| self.advance(thread, state, note)),
@@ -102,7 +107,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 
     /// Takes one thread ahead.
-    fn advance(&mut self, thread: usize, state: &mut State, note: &mut impl FnMut(Event)) {
+    fn advance(&mut self, thread: usize, state: &mut State, note: &mut (impl FnMut(Event) + ?Sized)) {
         let mut went_back = false;
         loop {
             let back = match self.control(thread, state).0 {
@@ -172,7 +177,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         thread: usize,
         spin: usize,
         state: &mut State,
-        note: &mut impl FnMut(Event),
+        note: &mut (impl FnMut(Event) + ?Sized),
     ) {
         let first = self.threads[thread].courses.spin(spin).nodes[0];
         self.spinning.clone_from(state);
@@ -222,7 +227,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     /// Lists what a thread can do in a state, and settles what comes of it.
     fn list_of(&mut self, thread: ThreadId, state: &State) {
         let start = self.listed.len();
-        self.list_alone(thread, state);
+        self.add_alone(thread, state);
         let mut listed = std::mem::take(&mut self.listed);
         for next in listed.states_from(start) {
             self.settle_others(state, next, &mut |_| {});
@@ -231,7 +236,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     }
 
     /// The same before others notice anything.
-    fn list_alone(&mut self, thread: ThreadId, state: &State) {
+    fn add_alone(&mut self, thread: ThreadId, state: &State) {
         let waits = self.waits(thread.index(), state);
         let mut listed = std::mem::take(&mut self.listed);
         let start = listed.len();
@@ -255,14 +260,14 @@ impl<'m, 'p> Settled<'m, 'p> {
         thread: ThreadId,
         before: &State,
         state: &mut State,
-        note: &mut impl FnMut(Event),
+        note: &mut (impl FnMut(Event) + ?Sized),
     ) {
         self.settle(state, Some(thread), note);
         self.settle_others(before, state, note);
     }
 
     /// Lets all threads notice that what is shared has changed, if it has.
-    fn settle_others(&mut self, before: &State, state: &mut State, note: &mut impl FnMut(Event)) {
+    fn settle_others(&mut self, before: &State, state: &mut State, note: &mut (impl FnMut(Event) + ?Sized)) {
         let memory = self.stepper.machine().program().variables.len();
         if state.global != before.global || state.values[..memory] != before.values[..memory] {
             self.settle(state, None, note);
@@ -271,18 +276,22 @@ impl<'m, 'p> Settled<'m, 'p> {
 }
 
 impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
-    type Inner = Stepper<'m, Buffered<'p>>;
+    type Machine = Buffered<'p>;
 
     /// A thread goes ahead by steps that compute with registers, join its buffer or load, and looks at nothing else.
-    const THREADWISE: bool = true;
+    fn is_threadwise(&self) -> bool {
+        true
+    }
 
-    const NOTICES: bool = true;
+    fn notices(&self) -> bool {
+        true
+    }
 
-    fn inner(&self) -> &Self::Inner {
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = Buffered<'p>> {
         &self.stepper
     }
 
-    fn inner_mut(&mut self) -> &mut Self::Inner {
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = Buffered<'p>> {
         &mut self.stepper
     }
 
@@ -298,22 +307,14 @@ impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
         &self.listed
     }
 
-    fn stand_in(&mut self, state: &mut State, note: &mut impl FnMut(Event)) {
+    fn stand_in(&mut self, state: &mut State, note: &mut dyn FnMut(Event)) {
         self.settle(state, None, note);
     }
 
-    fn steps_alone(
-        &mut self,
-        thread: ThreadId,
-        state: &State,
-        _: &mut State,
-        doubt: impl FnMut(Doubt),
-        mut visit: impl FnMut(&State),
-    ) {
+    fn list_alone(&mut self, thread: ThreadId, state: &State) {
         self.stepper.prepare(state);
         self.listed.clear();
-        self.list_alone(thread, state);
-        self.listed.tell(doubt, |_, _, next| visit(next));
+        self.add_alone(thread, state);
     }
 
     fn notice(&mut self, thread: ThreadId, state: &mut State) {

@@ -304,13 +304,13 @@ impl<'m, 'p: 'm, D> ReducedDomain<'m> for Stubborn<D>
 where
     D: DataDomain<'m, Machine = Buffered<'p>>,
 {
-    type Inner = D;
+    type Machine = Buffered<'p>;
 
-    fn inner(&self) -> &D {
+    fn inner(&self) -> &dyn DataDomain<'m, Machine = Buffered<'p>> {
         &self.inner
     }
 
-    fn inner_mut(&mut self) -> &mut D {
+    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = Buffered<'p>> {
         &mut self.inner
     }
 

@@ -20,7 +20,7 @@ struct PositionRow([u32; ROW]);
 
 /// Positions by hash.
 #[derive(Default)]
-pub(crate) struct PositionTable {
+pub struct PositionTable {
     /// At most three quarters of their entries are taken.
     rows: Box<[PositionRow]>,
     taken: usize,
@@ -30,28 +30,28 @@ pub(crate) struct PositionTable {
 
 impl PositionTable {
     /// An empty table of this size for positions up to one, or somewhat more.
-    pub(crate) fn sized(size: usize, last: u32) -> PositionTable {
+    pub fn sized(size: usize, last: u32) -> PositionTable {
         let bits = (u32::BITS - last.leading_zeros() + 1).min(u32::BITS);
         PositionTable { rows: vec![PositionRow([FREE; ROW]); size.div_ceil(ROW)].into(), taken: 0, bits }
     }
 
     /// How many positions there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.taken
     }
 
     /// How many entries there are.
-    fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.rows.len() * ROW
     }
 
     /// Bytes of memory held.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<PositionRow>()
     }
 
     /// The size that a table must have to take so many more positions.
-    pub(crate) fn size_for(&self, more: usize) -> usize {
+    pub fn size_for(&self, more: usize) -> usize {
         let mut size = self.size();
         while self.taken + more > size / 4 * 3 {
             // Half as much again: the emptiest table is half full.
@@ -62,7 +62,7 @@ impl PositionTable {
 
     /// Whether there is no room for another position.
     #[inline]
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.taken >= self.size() / 4 * 3
     }
 
@@ -74,7 +74,7 @@ impl PositionTable {
 
     /// The position that is looked at first for this hash, if it may be the right one.
     #[inline]
-    pub(crate) fn first(&self, hash: u64) -> Option<u32> {
+    pub fn first(&self, hash: u64) -> Option<u32> {
         let row = self.rows.get(self.start(hash))?;
         let alike = self.alike(row, hash);
         // (Beyond the last entry nothing is alike.)
@@ -84,7 +84,7 @@ impl PositionTable {
 
     /// The position with this hash that is the right one.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, mut is_right: impl FnMut(u32) -> bool) -> Option<u32> {
+    pub fn find(&self, hash: u64, mut is_right: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = self.start(hash);
         loop {
             let row = self.rows.get(at)?;
@@ -105,7 +105,7 @@ impl PositionTable {
 
     /// Adds a position that is not there yet, to a table that has room. It must be less than `u32::MAX`.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64, position: u32) {
+    pub fn insert(&mut self, hash: u64, position: u32) {
         if self.bits < u32::BITS && (position + 1) >> self.bits > 0 {
             self.widen(position);
         }
@@ -166,75 +166,5 @@ impl PositionTable {
     #[inline]
     fn behind(&self, at: usize) -> usize {
         if at + 1 < self.rows.len() { at + 1 } else { 0 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Spreads numbers over all bits, the way hashes are.
-    fn hash(number: u32) -> u64 {
-        u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
-    }
-
-    /// A table of positions, each so many units behind the one before, with room for another.
-    fn table(count: u32, apart: u32) -> PositionTable {
-        let size = PositionTable::default().size_for(count as usize + 1);
-        let mut table = PositionTable::sized(size, 0);
-        (0..count).for_each(|number| table.insert(hash(number), number * apart));
-        table
-    }
-
-    #[test]
-    fn finds_what_was_added_while_positions_grow() {
-        assert_eq!(PositionTable::default().first(hash(0)), None);
-        assert_eq!(PositionTable::default().find(hash(0), |_| true), None);
-        for apart in [1, 7, 400_000] {
-            let table = table(10_000, apart);
-            assert_eq!(table.len(), 10_000);
-            let has = |number: u32| table.find(hash(number), |at| at == number * apart).is_some();
-            assert!((0..10_000).all(has) && !(10_000..10_700).any(has));
-            assert!(!table.is_full() && table.bytes() <= 10_000 * 8 + 64);
-        }
-    }
-
-    /// Tags keep most states that are not meant from being looked at.
-    #[test]
-    fn tags_tell_hashes_apart() {
-        let table = table(10_000, 1);
-        let mut looked_at = 0;
-        for number in 10_000..20_000 {
-            table.find(hash(number), |_| {
-                looked_at += 1;
-                false
-            });
-        }
-        assert!(looked_at < 100, "{looked_at}");
-    }
-
-    #[test]
-    fn growth_is_foreseen() {
-        let mut table = PositionTable::default();
-        for number in 0..5_000 {
-            assert_eq!(table.is_full(), table.size_for(1) > table.size(), "at {number}");
-            if table.is_full() {
-                table = self::table(number, 1);
-            }
-            table.insert(hash(number), number);
-        }
-        let room = table.size() / 4 * 3 - table.len();
-        assert!(table.size_for(room) == table.size() && table.size_for(room + 1) > table.size());
-    }
-
-    #[test]
-    fn tells_equal_hashes_apart_and_wraps_around() {
-        for last in [0, u32::MAX - 1] {
-            let mut table = PositionTable::sized(160, last);
-            (0..100).for_each(|number| table.insert(u64::MAX, number));
-            assert!(table.first(u64::MAX).is_some_and(|at| at < 100));
-            assert!((0..100).all(|number| table.find(u64::MAX, |at| at == number) == Some(number)));
-            assert_eq!(table.find(u64::MAX, |at| at == 100), None);
-        }
     }
 }

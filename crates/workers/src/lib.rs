@@ -122,3 +122,9 @@ impl Rounds for Connected<'_> {
         self.end.close();
     }
 }
+
+/// What tests look at and nobody else should.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::parcel::{Content, Parcel, sorted};
+}

@@ -6,7 +6,6 @@ use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, FencePoint, Placed, Poin
 use evidence::{MostStates, Task, Verdict};
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 fn made_robust(program: &Program, points: Points) -> Option<Box<Placed>> {
     let costs = Costs { full: 1, ..Costs::default() };
@@ -24,8 +23,8 @@ fn made_robust(program: &Program, points: Points) -> Option<Box<Placed>> {
 
 #[test]
 fn as_few_fences_as_the_predecessor() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora/trencher");
-    let Ok(table) = std::fs::read_to_string(folder.join("expected.tsv")) else { return };
+    let Some(folder) = support::corpora("trencher") else { return };
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("readable");
     let mut different = Vec::new();
     for row in table.lines().skip(1) {
         let cells: Vec<&str> = row.split('\t').collect();

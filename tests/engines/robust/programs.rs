@@ -50,7 +50,7 @@ pub fn answer_against(program: &Program, model: Model) -> &'static str {
 
 /// A program of our corpus.
 pub fn corpus(name: &str) -> Program {
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name))
+    read(&support::root().join("corpus").join(name))
 }
 
 /// The witness of a program that is not robust.

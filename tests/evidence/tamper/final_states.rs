@@ -4,12 +4,12 @@ use super::facts::Fact;
 use super::random;
 use super::subjects::{LARGE, check_bytes, written};
 use super::truth::Judge;
-use crate::support::models::models;
 use engine::{Engine, FinalStates, Run};
 use evidence::{Claim, FinalState, Form, Ignore, MostStates, Outcomes, Reason, Stop, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Buffered, Event, MODELS, Model, State, Stepper, TSO, TraceStep};
 use program::{Cond, EdgeId, Int, Place, Program, Quantifier, Question, RegId, Span, ThreadId, VarId};
+use support::models::models;
 
 /// Asks for all final values of all registers and variables.
 fn question(program: &Program) -> Question {

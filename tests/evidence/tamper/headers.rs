@@ -10,7 +10,6 @@ use frontend::Options;
 use machine::{MODELS, TSO};
 use program::{Program, Source};
 use serde_json::{Value, json};
-use std::path::Path;
 
 const KINDS: [&str; 8] =
     ["trace", "closed-set", "gap-set", "cube-set", "witness", "robust", "robust-set", "outcomes"];
@@ -39,7 +38,7 @@ struct Sample {
 }
 
 fn corpus(name: &str) -> Program {
-    corpus_program(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name))
+    corpus_program(&support::root().join("corpus").join(name))
 }
 
 fn parse(name: &str, text: &str) -> Program {

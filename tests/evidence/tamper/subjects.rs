@@ -27,13 +27,7 @@ pub struct Subject {
 }
 
 pub static CORPUS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("the corpus is part of the repository")
-        .map(|entry| entry.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "fw"))
-        .collect();
-    files.sort();
+    let files = support::corpus::corpus();
     let subjects: Vec<Subject> = files.iter().flat_map(|path| subjects(corpus_program(path), 300)).collect();
     assert!(subjects.len() > 60, "only {} subjects", subjects.len());
     subjects

@@ -4,7 +4,6 @@
 use super::serving::{Obvious, Successor, acts, misses, parts};
 use super::stubborn::{deadlocking, scattered};
 use super::{Law, compare, explore, hold, read};
-use crate::support::random::seeds;
 use engine::Reduction;
 use evidence::{Certificate, Ignore, Task, Verdict, check};
 use fastrand::Rng;
@@ -14,6 +13,7 @@ use program::{
     VarId, Variable,
 };
 use std::collections::BTreeSet;
+use support::random::seeds;
 
 #[test]
 fn ends_of_runs_are_enough() {

@@ -1,12 +1,12 @@
 //! States with registers that nothing reads any more: more states, the same answers, and proofs that say so.
 
 use super::{MOST_STATES, scattered_or_replicas};
-use crate::support::random::seeds;
 use engine::{Answer, Engine, Explicit, Reduction, Run};
 use evidence::{Certificate, Form, Ignore, MostStates, Task, Verdict, check, check_file, write_evidence};
 use machine::{MODELS, Model};
 use program::Program;
 use std::io::{self, BufRead, Cursor};
+use support::random::seeds;
 
 fn explored(program: &Program, model: Model, reduction: Reduction, dead_registers: bool) -> Answer {
     let monitor = &MostStates(MOST_STATES);

@@ -1,12 +1,12 @@
 //! States from which nothing can go wrong any more need not be left: against plain searches.
 
 use super::{explore, hold, waiting};
-use crate::support::random::{Sketch, Stmt, seeds};
 use engine::Reduction;
 use evidence::{Certificate, Ignore, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Acting, MODELS};
 use program::{Cond, RegId, Relation};
+use support::random::{Sketch, Stmt, seeds};
 
 /// The random program of a seed that claims nothing but assertions, one of them near the beginning of a thread, or one that always
 /// holds.

@@ -2,9 +2,9 @@
 //! without any one of them, violations are lost.
 
 use super::{MOST_STATES, read, waiting};
-use crate::support::random::seeds;
 use machine::{Buffered, Event, MODELS, Machine, Model, Slot, State, StateSet, Stepper};
 use program::{Cond, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, Relation, ThreadId, VarId};
+use support::random::seeds;
 
 /// A condition left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

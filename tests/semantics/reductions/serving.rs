@@ -3,10 +3,10 @@
 
 use super::stubborn::scattered;
 use super::{MOST_STATES, read};
-use crate::support::random::seeds;
 use fastrand::Rng;
 use machine::{Agents, Buffered, Event, Local, MODELS, Model, Persistent, State, StateSet, Stepper};
 use program::{Cond, Expr, Loc, Place, Program, PropertyKind, Relation, Thread, ThreadId};
+use support::random::seeds;
 
 /// A condition left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! A few agents are enough in every state: against plain searches, for claims of every kind.
 
 use super::{Law, compare, explore, hold, read, text, waiting};
-use crate::support::random::{Sketch, seeds};
 use engine::{Engine, Explicit, Reduction, Run};
 use evidence::{Certificate, Ignore, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Acting, MODELS};
 use program::{Op, Program, Property, PropertyKind, Span, VarId, Variable};
 use std::cell::RefCell;
+use support::random::{Sketch, seeds};
 
 /// The random program of a seed in which threads have variables of their own, and use some of all as well.
 pub(super) fn scattered(seed: u64) -> Sketch {

@@ -1,7 +1,7 @@
 //! Laws that relate the three models, checked on the reference interpreter over random
 //! programs. They need no expected results, so they catch what table tests do not think of.
 
-use crate::support::random;
+use support::random;
 
 use fastrand::Rng;
 use program::{EdgeId, Fence, FenceSet, Int, Loc, Op, Placement, Point, Program, Strength, ThreadId, VarId};

@@ -5,11 +5,11 @@ use smallvec::{SmallVec, smallvec};
 /// What is known of every predicate. The first half of the words says yes, the second no. There are many cubes, most over
 /// few predicates, so those take no memory of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct BitCube(SmallVec<[u64; 2]>);
+pub struct BitCube(SmallVec<[u64; 2]>);
 
 impl BitCube {
     /// Nothing is known of so many predicates.
-    pub(super) fn open(predicates: usize) -> BitCube {
+    pub fn open(predicates: usize) -> BitCube {
         BitCube(smallvec![0; 2 * words(predicates)])
     }
 
@@ -18,7 +18,7 @@ impl BitCube {
     }
 
     /// What is known of a predicate.
-    pub(super) fn get(&self, predicate: usize) -> Option<bool> {
+    pub fn get(&self, predicate: usize) -> Option<bool> {
         let (word, bit) = (predicate / 64, predicate % 64);
         let at = |word: usize| self.0[word] >> bit & 1 == 1;
         if at(word) {
@@ -31,7 +31,7 @@ impl BitCube {
     }
 
     /// Learns what a predicate is.
-    pub(super) fn set(&mut self, predicate: usize, value: bool) {
+    pub fn set(&mut self, predicate: usize, value: bool) {
         let offset = if value { 0 } else { self.half() };
         self.0[offset + predicate / 64] |= 1 << (predicate % 64);
     }
@@ -45,7 +45,7 @@ impl BitCube {
     }
 
     /// What is known of the predicates in the set, and nothing else.
-    pub(super) fn within(&self, kept: &[u64]) -> BitCube {
+    pub fn within(&self, kept: &[u64]) -> BitCube {
         let mut part = self.clone();
         part.keep(kept);
         part
@@ -53,7 +53,7 @@ impl BitCube {
 
     /// Whether every state of `other` is one of this cube: it knows nothing that `other` does not.
     #[inline]
-    pub(super) fn covers(&self, other: &BitCube) -> bool {
+    pub fn covers(&self, other: &BitCube) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| a & !b == 0)
     }
 
@@ -68,7 +68,7 @@ impl BitCube {
     }
 
     /// What is known, in the order of predicates.
-    pub(crate) fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+    pub fn literals(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         let half = self.half();
         let of = move |word: usize| {
             let (yes, no) = (self.0[word], self.0[half + word]);
@@ -84,12 +84,12 @@ impl BitCube {
 }
 
 /// How many words a set of so many predicates takes.
-pub(super) fn words(predicates: usize) -> usize {
+pub fn words(predicates: usize) -> usize {
     predicates.div_ceil(64)
 }
 
 /// Adds to a set.
-pub(super) fn insert(set: &mut [u64], member: usize) {
+pub fn insert(set: &mut [u64], member: usize) {
     set[member / 64] |= 1 << (member % 64);
 }
 
@@ -109,24 +109,4 @@ fn members(mut word: u64) -> impl Iterator<Item = usize> {
         word &= word - 1;
         Some(bit)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cube_that_knows_less_covers_more() {
-        let mut some = BitCube::open(100);
-        some.set(3, true);
-        some.set(77, false);
-        assert_eq!((some.get(3), some.get(77), some.get(4)), (Some(true), Some(false), None));
-        let mut more = some.clone();
-        more.set(64, true);
-        assert!(some.covers(&more) && !more.covers(&some) && some.covers(&some));
-        assert_eq!(more.literals().collect::<Vec<_>>(), [(3, true), (64, true), (77, false)]);
-        let mut kept = vec![0; words(100)];
-        insert(&mut kept, 64);
-        assert_eq!(more.within(&kept).literals().collect::<Vec<_>>(), [(64, true)]);
-    }
 }

@@ -19,7 +19,7 @@
 //! ones ([`Forgotten::Pairs`]), and k starts again.
 
 mod classes;
-mod cube;
+pub(crate) mod cube;
 mod hints;
 mod judge;
 mod kinds;

@@ -15,7 +15,7 @@
 //! an answer wherever `cegar` has one. Evidence is an ordinary proof by cubes, or a violation.
 
 mod lift;
-mod names;
+pub(crate) mod names;
 mod needed;
 mod prover;
 

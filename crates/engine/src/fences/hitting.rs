@@ -8,29 +8,29 @@
 use std::collections::BTreeSet;
 
 /// A candidate, by number.
-pub(crate) type HittingCandidate = usize;
+pub type HittingCandidate = usize;
 
 /// A minimisation problem.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hitting {
+pub struct Hitting {
     /// What each candidate costs.
-    pub(crate) costs: Vec<u64>,
+    pub costs: Vec<u64>,
     /// Sets of candidates; a solution holds one of each.
-    pub(crate) clauses: Vec<BTreeSet<HittingCandidate>>,
+    pub clauses: Vec<BTreeSet<HittingCandidate>>,
     /// Sets that a solution must not contain whole.
-    pub(crate) forbidden: Vec<BTreeSet<HittingCandidate>>,
+    pub forbidden: Vec<BTreeSet<HittingCandidate>>,
 }
 
 impl Hitting {
     /// A cheapest solution; `None` if a clause cannot be met.
-    pub(crate) fn solve(&self) -> Option<BTreeSet<HittingCandidate>> {
+    pub fn solve(&self) -> Option<BTreeSet<HittingCandidate>> {
         let mut search = CoverSearch { problem: self, best: None };
         search.branch(&mut BTreeSet::new(), &mut BTreeSet::new(), 0);
         search.best.map(|(_, chosen)| chosen)
     }
 
     /// What a set costs.
-    pub(crate) fn cost(&self, chosen: &BTreeSet<HittingCandidate>) -> u64 {
+    pub fn cost(&self, chosen: &BTreeSet<HittingCandidate>) -> u64 {
         chosen.iter().map(|candidate| self.costs[*candidate]).sum()
     }
 }
@@ -93,54 +93,4 @@ impl CoverSearch<'_> {
 
 fn free(clause: &BTreeSet<HittingCandidate>, excluded: &BTreeSet<HittingCandidate>) -> Vec<HittingCandidate> {
     clause.difference(excluded).copied().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The cheapest solution by trying all subsets.
-    fn brute_force(problem: &Hitting) -> Option<u64> {
-        let count = problem.costs.len();
-        let subsets = (0u32..1 << count)
-            .map(|mask| (0..count).filter(|c| mask >> c & 1 == 1).collect::<BTreeSet<HittingCandidate>>());
-        let solves = |set: &BTreeSet<HittingCandidate>| {
-            problem.clauses.iter().all(|clause| !clause.is_disjoint(set))
-                && !problem.forbidden.iter().any(|bad| bad.is_subset(set))
-        };
-        subsets.filter(solves).map(|set| problem.cost(&set)).min()
-    }
-
-    #[test]
-    fn agrees_with_trying_all_subsets() {
-        let mut seed = 7u64;
-        let mut random = |below: u64| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % below
-        };
-        for _ in 0..2000 {
-            let count = 1 + random(8) as usize;
-            let mut set = |size: u64| (0..1 + random(size)).map(|_| random(count as u64) as usize).collect();
-            let problem = Hitting {
-                clauses: (0..4).map(|_| set(3)).collect(),
-                forbidden: (0..2).map(|_| set(4)).collect(),
-                costs: Vec::new(),
-            };
-            let costs = (0..count).map(|_| 1 + random(4)).collect();
-            let problem = Hitting { costs, ..problem };
-            let found = problem.solve();
-            assert_eq!(found.as_ref().map(|set| problem.cost(set)), brute_force(&problem), "{problem:?}");
-        }
-    }
-
-    #[test]
-    fn without_clauses_nothing_is_chosen() {
-        assert_eq!(Hitting { costs: vec![1], ..Hitting::default() }.solve(), Some(BTreeSet::new()));
-    }
-
-    #[test]
-    fn an_empty_clause_cannot_be_met() {
-        let clauses = vec![BTreeSet::new()];
-        assert_eq!(Hitting { costs: vec![1], clauses, ..Hitting::default() }.solve(), None);
-    }
 }

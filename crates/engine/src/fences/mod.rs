@@ -12,7 +12,7 @@
 
 pub(crate) mod candidates;
 mod clause;
-mod hitting;
+pub(crate) mod hitting;
 mod prevent;
 mod relax;
 mod within;

@@ -128,7 +128,9 @@ impl<T: TransitionSystem> TransitionSystem for Overfull<T> {
     type Label = T::Label;
     type Goal = ();
 
-    const WORK: usize = T::WORK;
+    fn work(&self) -> usize {
+        self.system.work()
+    }
 
     fn begin(&mut self) {
         self.system.begin();

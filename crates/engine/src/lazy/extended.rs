@@ -22,7 +22,7 @@ impl ExtendedRun {
 
 /// An extended program.
 #[derive(Clone)]
-pub(super) struct Extended {
+pub struct Extended {
     pub(super) program: Program,
     /// The extensions, each of the program that the ones before it give.
     pub(super) delays: Vec<Delay>,
@@ -46,7 +46,7 @@ impl Extended {
     }
 
     /// The program whose threads go back at most so often; none if it would be too large.
-    pub(super) fn unrolled(program: &Program, times: usize) -> Option<Extended> {
+    pub fn unrolled(program: &Program, times: usize) -> Option<Extended> {
         let UnrolledProgram { program, edges, locations } = program.unrolled(times)?;
         Some(Extended { program, delays: Vec::new(), stands_for: edges, locations: Some(locations) })
     }

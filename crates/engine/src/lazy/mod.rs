@@ -16,7 +16,7 @@
 //! All searches of a round share a limit on states that grows from round to round, so a
 //! violation need not wait until SC is explored to the end.
 
-mod extended;
+pub(crate) mod extended;
 mod oracle;
 
 use crate::ranges::growing;
@@ -65,7 +65,7 @@ impl Engine for Lazy {
             return answer;
         }
         let summing = Summing { monitor: run.monitor, done: AtomicUsize::new(0) };
-        let mut search = DelaySearch { run: *run, most: FIRST_ROUND, work: OracleWork::default() };
+        let mut search = DelaySearch::new(*run);
         let verdict = match search.decide(Extended::none(task.program), FIRST_DELAYS) {
             DelaysEnded::TooMany(delays) => {
                 search.run.monitor = &summing;
@@ -153,10 +153,12 @@ impl Monitor for Summing<'_> {
 }
 
 /// What extending a program came to.
-enum DelaysEnded {
+pub enum DelaysEnded {
+    /// There is a violation.
     Violated(Trace),
     /// The extended program is robust, and these are its states under SC, none of which violates anything.
     Robust(Box<Extended>, ClosedSet),
+    /// There is no telling.
     Unknown(Vec<Reason>),
     /// After so many delays there are still others.
     TooMany(usize),
@@ -178,7 +180,8 @@ impl DelaysEnded {
     }
 }
 
-struct DelaySearch<'a> {
+/// Searches of programs that are extended, or unrolled, further and further.
+pub struct DelaySearch<'a> {
     run: Run<'a>,
     /// States each search may have.
     most: usize,
@@ -186,9 +189,14 @@ struct DelaySearch<'a> {
     work: OracleWork,
 }
 
-impl DelaySearch<'_> {
+impl<'a> DelaySearch<'a> {
+    /// In its first round.
+    pub fn new(run: Run<'a>) -> DelaySearch<'a> {
+        DelaySearch { run, most: FIRST_ROUND, work: OracleWork::default() }
+    }
+
     /// Unrolls loops further and further, and in between allows for more delays.
-    fn raise_bounds(&mut self, program: &Program, mut delays: usize) -> Verdict {
+    pub fn raise_bounds(&mut self, program: &Program, mut delays: usize) -> Verdict {
         let mut times = 0;
         loop {
             times += 1;
@@ -218,7 +226,7 @@ impl DelaySearch<'_> {
     }
 
     /// Extends a program until it is decided; with loops, by so many delays.
-    fn decide(&mut self, program: Extended, delays: usize) -> DelaysEnded {
+    pub fn decide(&mut self, program: Extended, delays: usize) -> DelaysEnded {
         loop {
             if let Some(ended) = self.extend(program.clone(), delays) {
                 return ended;
@@ -265,68 +273,5 @@ impl DelaySearch<'_> {
                 Err(_) => return Some(DelaysEnded::Unknown(vec![Reason::Full])),
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use machine::{Violation, replay};
-    use program::{
-        Arith, Cond, Expr, Failure, FailureKind, Op, RegId, Relation, Source, Span, ThreadBuilder, VarId,
-        Variable,
-    };
-
-    fn compare(register: RegId, relation: Relation, with: i64) -> Op {
-        Op::Assume(Cond::compare(relation, Expr::Leaf(register), with))
-    }
-
-    /// Stores to its own variable and loads the other's; where it goes on if it finds 0 there.
-    fn store_and_load(thread: &mut ThreadBuilder, (own, other): (VarId, VarId)) -> (RegId, program::Loc) {
-        let found = thread.register("found");
-        let stored = thread.step(thread.entry(), Op::Store(own, Expr::from(1)), Span::NONE);
-        let loaded = thread.step(stored, Op::Load(found, other), Span::NONE);
-        (found, thread.step(loaded, compare(found, Relation::Eq, 0), Span::NONE))
-    }
-
-    /// Store buffering, of which the second thread has to find nothing three times before it fails.
-    fn third_time() -> Program {
-        let mut program = Program::new("third time", Source::default());
-        let [x, y, done] =
-            ["x", "y", "done"].map(|name| program.add_variable(Variable::new(name, Span::NONE)));
-        let mut first = ThreadBuilder::new("P");
-        let (_, nothing) = store_and_load(&mut first, (x, y));
-        first.step(nothing, Op::Store(done, Expr::from(1)), Span::NONE);
-        let mut second = ThreadBuilder::new("Q");
-        let times = second.register("times");
-        let (found, nothing) = store_and_load(&mut second, (y, x));
-        let early = second.step(nothing, compare(times, Relation::Lt, 2), Span::NONE);
-        let more = Expr::binary(Arith::Add, Expr::Leaf(times), 1);
-        second.edge(early, Op::Assign(times, more), second.entry(), Span::NONE);
-        let late = second.step(nothing, compare(times, Relation::Eq, 2), Span::NONE);
-        let loaded = second.step(late, Op::Load(found, done), Span::NONE);
-        let failed = second.step(loaded, compare(found, Relation::Eq, 1), Span::NONE);
-        second.fail(failed, Failure { kind: FailureKind::Assertion, span: Span::NONE });
-        program.threads.extend([first, second].map(|thread| thread.finish().expect("valid")));
-        program
-    }
-
-    #[test]
-    fn a_violation_that_goes_back_twice_is_found_when_loops_are_unrolled_twice() {
-        let program = third_time();
-        let mut search = DelaySearch { run: Run::default(), most: FIRST_ROUND, work: OracleWork::default() };
-        for times in 0..4 {
-            let unrolled = Extended::unrolled(&program, times).expect("it is small");
-            match search.decide(unrolled, usize::MAX) {
-                DelaysEnded::Robust(..) => assert!(times < 2, "no violation in {times}"),
-                DelaysEnded::Violated(trace) => {
-                    assert!(times >= 2, "a violation in {times}");
-                    assert!(matches!(trace.violation, Violation::Failure(..)));
-                    assert!(replay(&program, TSO, &trace).is_ok());
-                }
-                _ => panic!("it is decided"),
-            }
-        }
-        assert!(matches!(search.raise_bounds(&program, 1), Verdict::Unsafe(_)));
     }
 }

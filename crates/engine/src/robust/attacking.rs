@@ -22,7 +22,9 @@ impl TransitionSystem for Hunt<'_, '_> {
     type Goal = ();
 
     // Threads go ahead.
-    const WORK: usize = 2;
+    fn work(&self) -> usize {
+        2
+    }
 
     fn initial(&self) -> Box<dyn Iterator<Item = Attacked> + '_> {
         Box::new(self.starts.iter().map(|at| {

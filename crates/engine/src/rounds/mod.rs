@@ -13,7 +13,7 @@
 mod news;
 mod numbers;
 mod own;
-mod shard;
+pub(crate) mod shard;
 mod worker;
 
 use crate::reduce::LeftOut;

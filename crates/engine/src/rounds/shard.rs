@@ -22,14 +22,16 @@ pub(super) const TOGETHER: usize = 32;
 
 /// Where a state lies: shard and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct StatePlace {
-    pub(super) shard: usize,
-    pub(super) number: u32,
+pub struct StatePlace {
+    /// The shard.
+    pub shard: usize,
+    /// The number there.
+    pub number: u32,
 }
 
 impl StatePlace {
     /// As a link; there is none for states far behind.
-    fn link(self) -> Result<StateRef, Full> {
+    pub fn link(self) -> Result<StateRef, Full> {
         // All ones in the last shard would mean that there is no link.
         if self.number + 1 >= 1 << LINK_BITS {
             return Err(Full);
@@ -49,7 +51,7 @@ impl StatePlace {
 
 /// The states of a shard, and how far they are explored.
 #[derive(Default)]
-pub(super) struct Shard {
+pub struct Shard {
     /// All of them; once memory was scarce, those found since the last look into the file, known ones among them.
     states: StateSet,
     spilled: Option<InFile>,
@@ -71,7 +73,7 @@ struct InFile {
 
 impl Shard {
     /// The next state of the level. Of one that is not in memory, the bytes go into `packed`.
-    pub(super) fn take(&mut self, packed: &mut Vec<u8>) -> io::Result<Option<StateRef>> {
+    pub fn take(&mut self, packed: &mut Vec<u8>) -> io::Result<Option<StateRef>> {
         let taken = match self.first.pop() {
             None if self.last == self.end => None,
             None => {
@@ -165,7 +167,7 @@ impl Shard {
     }
 
     /// What was found meanwhile is the next level. What is not in a file yet must be settled before.
-    pub(super) fn begin_level(&mut self) {
+    pub fn begin_level(&mut self) {
         self.end = match &self.spilled {
             None => self.states.last(),
             Some(file) => file.states.last().map(StateRef::numbered),
@@ -178,7 +180,7 @@ impl Shard {
     }
 
     /// Adds the states of a letter to this shard.
-    pub(super) fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
+    pub fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
         let mut entries = LetterEntries::new(letter);
         let mut together: Vec<(StatePlace, &[u8], u64)> = Vec::with_capacity(TOGETHER);
         let mut lookups: Vec<Lookup> = Vec::with_capacity(TOGETHER);
@@ -233,7 +235,7 @@ impl Shard {
     }
 
     /// A state and the place it was reached from.
-    pub(super) fn step_back(&mut self, number: u32) -> io::Result<(&[u8], Option<StatePlace>)> {
+    pub fn step_back(&mut self, number: u32) -> io::Result<(&[u8], Option<StatePlace>)> {
         let (state, link) = self.get(StateRef::numbered(number))?;
         Ok((state, link.map(StatePlace::of)))
     }
@@ -247,7 +249,7 @@ pub(super) enum ShardFound {
 
 /// Why a letter was not taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotAdded {
+pub enum NotAdded {
     /// There is no room.
     Full(Full),
     /// Nobody wrote this.
@@ -255,7 +257,7 @@ pub(super) enum NotAdded {
 }
 
 /// What a letter with states begins with; the number of the shard follows.
-pub(super) const STATES: u8 = 1;
+pub const STATES: u8 = 1;
 
 /// What one begins with whose states come late, because their controls had no numbers.
 pub(super) const LATE: u8 = 2;
@@ -292,19 +294,20 @@ impl ShardLetters {
 }
 
 /// States on their way to a shard, each with where it was reached from.
-struct Letter {
+pub struct Letter {
     to: usize,
     bytes: Vec<u8>,
     from: Option<StatePlace>,
 }
 
 impl Letter {
-    fn to(shard: usize) -> Letter {
+    /// Nothing yet, to a shard.
+    pub fn to(shard: usize) -> Letter {
         Letter { to: shard, bytes: Vec::new(), from: None }
     }
 
     /// What was written; as much may follow.
-    fn take(&mut self) -> Vec<u8> {
+    pub fn take(&mut self) -> Vec<u8> {
         self.from = None;
         let room = Vec::with_capacity(self.bytes.len());
         std::mem::replace(&mut self.bytes, room)
@@ -313,7 +316,7 @@ impl Letter {
     /// Adds a state. The state it was reached from is told by how far it lies behind the one before; zero says
     /// that another shard follows.
     #[inline]
-    fn add(&mut self, parent: StatePlace, state: &[u8]) {
+    pub fn add(&mut self, parent: StatePlace, state: &[u8]) {
         let before = match self.from {
             Some(before) if before.shard == parent.shard && before.number <= parent.number => before.number,
             _ => {
@@ -417,39 +420,4 @@ pub(super) fn spread<G>(found: Search<G>) -> Result<Vec<Shard>, Full> {
     sort(rest.first, |shard, at| shard.first.push(at));
     sort(rest.heavy, |shard, at| shard.heavy.push(at));
     Ok(shards)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn letters_read_back() {
-        let sent: Vec<(StatePlace, Vec<u8>)> =
-            [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 2)]
-                .iter()
-                .enumerate()
-                .map(|(at, (shard, number))| {
-                    (StatePlace { shard: *shard, number: *number }, vec![at as u8; at * 50 + 1])
-                })
-                .collect();
-        let mut letter = Letter::to(9);
-        sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
-        let bytes = letter.take();
-        let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
-        let mut entries = LetterEntries::new(states);
-        for (parent, state) in &sent {
-            assert_eq!(entries.next(), Some((*parent, state.as_slice())));
-        }
-        assert!(entries.bytes.is_empty());
-        let mut shard = Shard::default();
-        assert_eq!(shard.add(states), Ok(()));
-        let numbers: Vec<u32> = shard.states.refs().map(StateRef::number).collect();
-        for (number, (parent, state)) in numbers.into_iter().zip(&sent) {
-            assert_eq!(shard.step_back(number).expect("readable"), (state.as_slice(), Some(*parent)));
-        }
-        assert_eq!(shard.add(&states[..states.len() - 1]), Err(NotAdded::Garbled));
-        let behind = StatePlace { shard: 63, number: (1 << 26) - 1 };
-        assert_eq!(behind.link(), Err(Full));
-    }
 }

@@ -459,7 +459,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.0 + own,
             // A state has three successors or so.
-            work: 4 * new * D::WORK,
+            work: 4 * new * self.domain.work(),
             bytes: bytes + self.letters.bytes() + self.domain.stepper().bytes() + self.remembered.bytes(),
             coming,
             ..Progress::default()

@@ -13,14 +13,14 @@ const SHAPES: usize = 4;
 /// The range in which numbers mean themselves. In a gap certificate a number beyond it stands
 /// for all that are farther out; gaps to the window's ends are exact up to the precision.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exactly {
+pub struct Exactly {
     low: i64,
     high: i64,
 }
 
 impl Exactly {
     /// For concrete states (`None`), or for normal forms.
-    pub(super) fn of(gaps: Option<Gaps>) -> Exactly {
+    pub fn of(gaps: Option<Gaps>) -> Exactly {
         match gaps {
             None => Exactly { low: i64::MIN, high: i64::MAX },
             Some(gaps) => Exactly {
@@ -42,14 +42,15 @@ impl Exactly {
 
 /// The values a slot has had, of which a few are remembered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SeenValues {
+pub struct SeenValues {
     /// In increasing order; one more than a few means many.
     some: Vec<i64>,
     range: Option<(i64, i64)>,
 }
 
 impl SeenValues {
-    pub(super) fn add(&mut self, value: i64, exactly: Exactly) {
+    /// Adds a value.
+    pub fn add(&mut self, value: i64, exactly: Exactly) {
         let value = exactly.clamp(value);
         let (low, high) = self.range.unwrap_or((value, value));
         self.range = Some((low.min(value), high.max(value)));
@@ -76,7 +77,7 @@ impl SeenValues {
     }
 
     /// What holds of them; `None` if that is nothing.
-    pub(super) fn predicate(&self, exactly: Exactly) -> Option<VerbPhrase> {
+    pub fn predicate(&self, exactly: Exactly) -> Option<VerbPhrase> {
         let (low, high) = self.range?;
         let (below, above) = (low < exactly.low, high > exactly.high);
         let inside: Vec<i64> = self.some.iter().copied().filter(|v| exactly.holds(*v)).collect();
@@ -102,7 +103,7 @@ impl SeenValues {
     }
 
     /// The same in few signs, as in `x=1`, `x in {0,1}` or `x>=1`.
-    fn short(&self, name: &str, exactly: Exactly) -> String {
+    pub fn short(&self, name: &str, exactly: Exactly) -> String {
         let Some((low, high)) = self.range else { return name.to_string() };
         let listed = self.some.len() <= FEW && !self.leave(exactly);
         let digits: Vec<String> = self.some.iter().map(i64::to_string).collect();
@@ -119,7 +120,7 @@ impl SeenValues {
 
 /// How two values compare in all states.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ValueOrder {
+pub struct ValueOrder {
     less: bool,
     equal: bool,
     greater: bool,
@@ -128,11 +129,13 @@ pub(super) struct ValueOrder {
 }
 
 impl ValueOrder {
-    pub(super) fn none() -> ValueOrder {
+    /// Of no two values yet.
+    pub fn none() -> ValueOrder {
         ValueOrder { less: false, equal: false, greater: false, difference: None }
     }
 
-    pub(super) fn add(&mut self, a: i64, b: i64, precision: i64) {
+    /// Adds two values that they have in a state.
+    pub fn add(&mut self, a: i64, b: i64, precision: i64) {
         let first = !(self.less || self.equal || self.greater);
         self.less |= a < b;
         self.equal |= a == b;
@@ -142,7 +145,7 @@ impl ValueOrder {
     }
 
     /// Whether the order says no more than the values already do.
-    pub(super) fn follows(&self, a: &SeenValues, b: &SeenValues, exactly: Exactly) -> bool {
+    pub fn follows(&self, a: &SeenValues, b: &SeenValues, exactly: Exactly) -> bool {
         let below = |a: &SeenValues, b: &SeenValues| {
             let bounds = a.at_most(exactly).zip(b.at_least(exactly));
             bounds.is_some_and(|(a, b)| a < b || a == b && self.equal)
@@ -151,7 +154,7 @@ impl ValueOrder {
     }
 
     /// The fact about two names, if there is one.
-    pub(super) fn sentence(&self, a: &str, b: &str) -> Option<String> {
+    pub fn sentence(&self, a: &str, b: &str) -> Option<String> {
         match (self.less, self.equal, self.greater) {
             (false, true, false) => Some(format!("{a} == {b}")),
             (true, false, false) | (false, false, true) if self.difference.is_some() => {
@@ -171,7 +174,7 @@ impl ValueOrder {
 
 /// What a buffer has held, in as much detail as there is room for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Contents {
+pub struct Contents {
     /// The values by shape, oldest entry first; one shape more than a few means many.
     shapes: BTreeMap<Vec<Entry>, Vec<SeenValues>>,
     /// The variables of all stores.
@@ -182,7 +185,7 @@ pub(super) struct Contents {
 
 impl Contents {
     /// Adds a buffer with the values of its stores.
-    pub(super) fn add(&mut self, shape: &[Entry], values: impl IntoIterator<Item = i64>, exactly: Exactly) {
+    pub fn add(&mut self, shape: &[Entry], values: impl IntoIterator<Item = i64>, exactly: Exactly) {
         let stores = || shape.iter().filter_map(|entry| stored(*entry));
         self.variables.extend(stores());
         self.longest = self.longest.max(stores().count());
@@ -198,7 +201,7 @@ impl Contents {
     }
 
     /// The fact, with the names of variables by number.
-    pub(super) fn sentence(&self, name: &dyn Fn(usize) -> String, exactly: Exactly) -> String {
+    pub fn sentence(&self, name: &dyn Fn(usize) -> String, exactly: Exactly) -> String {
         if self.shapes.len() > SHAPES {
             let names: Vec<String> = self.variables.iter().map(|variable| name(*variable)).collect();
             let most = counted(self.longest, "store");
@@ -230,122 +233,5 @@ fn stored(entry: Entry) -> Option<usize> {
     match entry {
         Entry::Store(variable) => Some(variable.index()),
         Entry::Barrier => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use program::VarId;
-
-    const GAPS: Gaps = Gaps { low: 0, high: 10, precision: 2, modulus: 1 };
-
-    fn values(list: &[i64], exactly: Exactly) -> SeenValues {
-        let mut values = SeenValues::default();
-        list.iter().for_each(|value| values.add(*value, exactly));
-        values
-    }
-
-    fn check_values(list: &[i64], gaps: Option<Gaps>, expected: Option<&str>) {
-        let exactly = Exactly::of(gaps);
-        let predicate = values(list, exactly).predicate(exactly).map(|predicate| predicate.one);
-        assert_eq!(predicate.as_deref(), expected, "{list:?}");
-    }
-
-    #[test]
-    fn few_values_are_listed_and_many_are_a_range() {
-        check_values(&[], None, None);
-        check_values(&[3, 3], None, Some("is 3"));
-        check_values(&[1, 0, 1], None, Some("is 0 or 1"));
-        check_values(&[5, 0, 1], None, Some("is 0, 1 or 5"));
-        check_values(&[4, 1, 2, 3], None, Some("lies between 1 and 4"));
-        check_values(&[5, 0, 1, -2, 9, 11, 13], None, Some("lies between -2 and 13"));
-        let far = "is -9223372036854775808 or 9223372036854775807";
-        check_values(&[i64::MIN, i64::MAX], None, Some(far));
-    }
-
-    #[test]
-    fn what_lies_beyond_the_window_is_only_more_or_less() {
-        check_values(&[0, 10], Some(GAPS), Some("is 0 or 10"));
-        check_values(&[1, 12], Some(GAPS), Some("is 1 or 12"));
-        check_values(&[1, 13], Some(GAPS), Some("is 1 or more than 12"));
-        check_values(&[11, 12, 15], Some(GAPS), Some("is at least 11"));
-        check_values(&[13], Some(GAPS), Some("is at least 13"));
-        check_values(&[-7], Some(GAPS), Some("is at most -3"));
-        check_values(&[-4, 4], Some(GAPS), Some("is less than -2 or 4"));
-        check_values(&[-4, 14], Some(GAPS), None);
-        check_values(&[-4, 3, 14], Some(GAPS), Some("is less than -2, 3 or more than 12"));
-        check_values(&[1, 2, 3, 4, 13], Some(GAPS), Some("is at least 1"));
-    }
-
-    #[test]
-    fn short_forms_say_the_same() {
-        let gaps = Some(Gaps { low: 0, high: 1, precision: 1, modulus: 1 });
-        let cases: [(Option<Gaps>, &[i64], &str); 6] = [
-            (None, &[3], "x=3"),
-            (None, &[3, 1], "x in {1,3}"),
-            (None, &[1, 2, 3, 4, 5, 6, 7, 9], "1<=x<=9"),
-            (gaps, &[1, 3], "x>=1"),
-            (gaps, &[-2, 1], "x<=1"),
-            (gaps, &[-2, 3], "x"),
-        ];
-        for (gaps, list, expected) in cases {
-            let exactly = Exactly::of(gaps);
-            assert_eq!(values(list, exactly).short("x", exactly), expected, "{list:?}");
-        }
-    }
-
-    fn check_order(pairs: &[(i64, i64)], expected: Option<&str>) {
-        let mut order = ValueOrder::none();
-        pairs.iter().for_each(|(a, b)| order.add(*a, *b, 2));
-        assert_eq!(order.sentence("a", "b").as_deref(), expected, "{pairs:?}");
-    }
-
-    #[test]
-    fn order_facts_hold_in_all_states() {
-        check_order(&[(1, 1), (7, 7)], Some("a == b"));
-        check_order(&[(1, 3), (7, 9)], Some("b == a + 2"));
-        check_order(&[(4, 3)], Some("b == a - 1"));
-        check_order(&[(1, 4), (2, 5)], Some("a < b"));
-        check_order(&[(1, 2), (2, 4)], Some("a < b"));
-        check_order(&[(1, 2), (2, 4), (3, 4)], Some("a < b"));
-        check_order(&[(1, 2), (2, 2)], Some("a <= b"));
-        check_order(&[(1, 2), (2, 1)], Some("a != b"));
-        check_order(&[(1, 2), (2, 1), (1, 1)], None);
-    }
-
-    #[test]
-    fn what_follows_from_the_values_is_not_said_again() {
-        let exactly = Exactly::of(Some(GAPS));
-        let check = |a: &[i64], b: &[i64], expected: bool| {
-            let mut order = ValueOrder::none();
-            a.iter().zip(b).for_each(|(a, b)| order.add(*a, *b, 2));
-            let follows = order.follows(&values(a, exactly), &values(b, exactly), exactly);
-            assert_eq!(follows, expected, "{a:?} {b:?}");
-        };
-        check(&[0, 0], &[0, 14], true);
-        check(&[3, 14], &[1, 2], true);
-        check(&[0, 0], &[0, 0], true);
-        check(&[0, 14], &[1, 15], false);
-        check(&[0, 5], &[5, 14], false);
-        check(&[13, 13], &[15, 15], false);
-    }
-
-    #[test]
-    fn buffers_are_told_in_as_much_detail_as_fits() {
-        let name = |variable: usize| ["x", "y"][variable].to_string();
-        let exactly = Exactly::of(None);
-        let [x, y] = [0, 1].map(|variable| Entry::Store(VarId::new(variable)));
-        let mut contents = Contents::default();
-        contents.add(&[], [], exactly);
-        assert_eq!(contents.sentence(&name, exactly), "its buffer is empty");
-        contents.add(&[x, Entry::Barrier, y], [1, 2], exactly);
-        let told = "its buffer is empty or holds x=1 then fence then y=2";
-        assert_eq!(contents.sentence(&name, exactly), told);
-        contents.add(&[x, Entry::Barrier, y], [1, 3], exactly);
-        let told = "its buffer is empty or holds x=1 then fence then y in {2,3}";
-        assert_eq!(contents.sentence(&name, exactly), told);
-        (1..6).for_each(|length| contents.add(&vec![x; length], vec![0; length], exactly));
-        assert_eq!(contents.sentence(&name, exactly), "its buffer may hold up to 5 stores, to x and y");
     }
 }

@@ -4,22 +4,27 @@ use std::collections::HashSet;
 
 /// What a name stands for; only names of the same kind share a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum SlotKind {
+pub enum SlotKind {
+    /// A shared variable.
     Variable,
+    /// A register.
     Register,
+    /// A store in a buffer.
     Buffered,
 }
 
 /// What is true of a name, with a verb for one subject and for several.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct VerbPhrase {
-    pub(super) one: String,
-    pub(super) several: String,
+pub struct VerbPhrase {
+    /// With one subject.
+    pub one: String,
+    /// With several.
+    pub several: String,
 }
 
 impl VerbPhrase {
     /// `is …`, `are …`
-    pub(super) fn is(what: impl std::fmt::Display) -> VerbPhrase {
+    pub fn is(what: impl std::fmt::Display) -> VerbPhrase {
         VerbPhrase { one: format!("is {what}"), several: format!("are {what}") }
     }
 
@@ -42,7 +47,7 @@ impl VerbPhrase {
 
 /// Something that is true.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum SaidFact {
+pub enum SaidFact {
     /// Of a name.
     Of(SlotKind, String, VerbPhrase),
     /// Of something else, as a sentence.
@@ -51,15 +56,16 @@ pub(super) enum SaidFact {
 
 /// What is true at a place, in sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PlaceFacts {
+pub struct PlaceFacts {
     /// Everything.
-    pub(super) all: Vec<String>,
+    pub all: Vec<String>,
     /// What is not true everywhere.
-    pub(super) besides: Vec<String>,
+    pub besides: Vec<String>,
 }
 
 impl PlaceFacts {
-    pub(super) fn new(facts: &[SaidFact], everywhere: &HashSet<SaidFact>) -> PlaceFacts {
+    /// What is true at a place, and what everywhere.
+    pub fn new(facts: &[SaidFact], everywhere: &HashSet<SaidFact>) -> PlaceFacts {
         let besides: Vec<SaidFact> =
             facts.iter().filter(|fact| !everywhere.contains(fact)).cloned().collect();
         PlaceFacts { all: sentences(facts), besides: sentences(&besides) }
@@ -67,7 +73,7 @@ impl PlaceFacts {
 }
 
 /// The sentences of facts. Names of which the same is true share one, where the first stands.
-pub(super) fn sentences(facts: &[SaidFact]) -> Vec<String> {
+pub fn sentences(facts: &[SaidFact]) -> Vec<String> {
     let mut said = HashSet::new();
     let mut sentences = Vec::new();
     for fact in facts {
@@ -94,25 +100,5 @@ pub(super) fn listed(words: &[String], last: &str) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [most @ .., end] => format!("{} {last} {end}", most.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_which_the_same_is_true_share_a_sentence() {
-        let of = |kind, name: &str, value: i64| SaidFact::Of(kind, name.to_string(), VerbPhrase::is(value));
-        let facts = [
-            of(SlotKind::Variable, "x", 1),
-            of(SlotKind::Variable, "y", 2),
-            of(SlotKind::Variable, "z", 1),
-            of(SlotKind::Register, "r", 1),
-            SaidFact::That("a < b".to_string()),
-        ];
-        assert_eq!(sentences(&facts), ["x and z are 1", "y is 2", "r is 1", "a < b"]);
-        let place = PlaceFacts::new(&facts, &HashSet::from([facts[2].clone(), facts[4].clone()]));
-        assert_eq!(place.besides, ["x is 1", "y is 2", "r is 1"]);
     }
 }

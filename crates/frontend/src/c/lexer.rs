@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// The kinds of preprocessing tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     Name,
     Number,
     Char,
@@ -21,14 +21,14 @@ pub(super) enum Kind {
 
 /// Where a token is written: a file and a byte there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Written {
+pub struct Written {
     pub file: u16,
     pub span: Span,
 }
 
 /// A macro that a token came out of, and the place where that was called.
 #[derive(Debug)]
-pub(super) struct Trail {
+pub struct Trail {
     pub name: Rc<str>,
     pub called: Written,
     pub outer: Option<Rc<Trail>>,
@@ -36,7 +36,7 @@ pub(super) struct Trail {
 
 /// A token.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub struct Token {
     pub kind: Kind,
     pub text: Rc<str>,
     /// Where it is written.
@@ -55,7 +55,7 @@ pub(super) struct Token {
 
 /// A set of macro names, as a list.
 #[derive(Debug)]
-pub(super) struct Hidden {
+pub struct Hidden {
     pub name: Rc<str>,
     pub more: Option<Rc<Hidden>>,
 }
@@ -90,11 +90,7 @@ const SINGLE: &str = "[](){}.&*+-~!/%<>^|?:;=,#";
 
 /// The tokens of a file. `inside` is what they stand for in the main text; the main text's own
 /// stand for themselves.
-pub(super) fn tokens(
-    text: &str,
-    file: u16,
-    inside: Option<Span>,
-) -> Result<Vec<Token>, (Span, &'static str)> {
+pub fn tokens(text: &str, file: u16, inside: Option<Span>) -> Result<Vec<Token>, (Span, &'static str)> {
     CLexer { text, at: 0, file, inside }.all()
 }
 
@@ -289,33 +285,5 @@ fn standard(sign: &'static str) -> &'static str {
         "%:" => "#",
         "%:%:" => "##",
         _ => sign,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(text: &str, expected: &[&str]) {
-        let found = tokens(text, 0, None).expect("tokens");
-        assert_eq!(found.iter().map(|t| &*t.text).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn tokens_are_as_long_as_can_be() {
-        check("a+++++b->c", &["a", "++", "++", "+", "b", "->", "c"]);
-        check("0x1p-3 .5e+7f 1..2", &["0x1p-3", ".5e+7f", "1..2"]);
-        check("L'a' u8\"x\\\"y\" $v", &["L'a'", "u8\"x\\\"y\"", "$v"]);
-        check("<: %> a/**/b // c\n d", &["[", "}", "a", "b", "d"]);
-        check("in\\\nt x\\\r\n;", &["int", "x", ";"]);
-        check("'", &["'"]);
-    }
-
-    #[test]
-    fn spans_cover_what_is_written() {
-        let found = tokens("  in\\\nt x", 0, None).expect("tokens");
-        assert_eq!(found[0].span, Span::new(2, 7));
-        assert!(found[0].first && !found[1].first);
-        assert!(tokens("/* x", 0, None).is_err());
     }
 }

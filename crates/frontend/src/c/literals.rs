@@ -2,7 +2,7 @@
 
 /// An integer and what its suffix says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Literal {
+pub struct Literal {
     pub value: u64,
     pub unsigned: bool,
     pub long: bool,
@@ -11,7 +11,7 @@ pub(super) struct Literal {
 }
 
 /// An integer, or why it is none.
-pub(super) fn number(text: &str) -> Result<Literal, &'static str> {
+pub fn number(text: &str) -> Result<Literal, &'static str> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match lower.as_bytes() {
         [b'0', b'x', ..] => (&lower[2..], 16),
@@ -41,7 +41,7 @@ pub(super) fn number(text: &str) -> Result<Literal, &'static str> {
 }
 
 /// The value of a character constant.
-pub(super) fn character(text: &str) -> Option<i64> {
+pub fn character(text: &str) -> Option<i64> {
     let start = text.find('\'')?;
     let inside = text.get(start + 1..text.len().checked_sub(1)?)?;
     let values = characters(inside)?;
@@ -56,7 +56,7 @@ pub(super) fn character(text: &str) -> Option<i64> {
 }
 
 /// The characters of a string, without its quotes.
-pub(super) fn string(text: &str) -> Option<Vec<u32>> {
+pub fn string(text: &str) -> Option<Vec<u32>> {
     let start = text.find('"')?;
     characters(text.get(start + 1..text.len().checked_sub(1)?)?)
 }
@@ -106,33 +106,4 @@ fn characters(inside: &str) -> Option<Vec<u32>> {
         });
     }
     Some(values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_values_and_suffixes() {
-        let value = |text| number(text).map(|n| n.value);
-        assert_eq!(value("0x1F"), Ok(31));
-        assert_eq!(value("017"), Ok(15));
-        assert_eq!(value("0"), Ok(0));
-        assert_eq!(value("18446744073709551615u"), Ok(u64::MAX));
-        assert!(value("18446744073709551616").is_err());
-        assert!(
-            value("1.5").is_err() && value("1e3").is_err() && value("09").is_err() && value("1x").is_err()
-        );
-        assert!(number("5UL").is_ok_and(|n| n.unsigned && n.long));
-    }
-
-    #[test]
-    fn characters_have_values() {
-        assert_eq!(character("'a'"), Some(97));
-        assert_eq!(character("'\\n'"), Some(10));
-        assert_eq!(character("'\\377'"), Some(-1));
-        assert_eq!(character("L'\\x41'"), Some(65));
-        assert_eq!(character("''"), None);
-        assert_eq!(string("\"a\\0\""), Some(vec![97, 0]));
-    }
 }

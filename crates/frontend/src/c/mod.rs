@@ -8,12 +8,12 @@ mod ast;
 mod constant;
 mod headers;
 mod insert;
-mod lexer;
+pub(crate) mod lexer;
 mod limits;
-mod literals;
-mod lower;
+pub(crate) mod literals;
+pub(crate) mod lower;
 mod parse;
-mod pre;
+pub(crate) mod pre;
 mod remove;
 mod types;
 

@@ -41,16 +41,3 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     }
     above[b.len()]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_are_offered_and_far_ones_are_not() {
-        assert_eq!(did_you_mean("trun", ["turn", "flag"]), Some("did you mean `turn`?".into()));
-        assert_eq!(did_you_mean("flags", ["turn", "flag"]), Some("did you mean `flag`?".into()));
-        assert_eq!(did_you_mean("x", ["y"]), None, "a name of one letter resembles nothing");
-        assert_eq!(did_you_mean("ticket", ["serving"]), None);
-    }
-}

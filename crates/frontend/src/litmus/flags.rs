@@ -1,7 +1,7 @@
 //! Flags: what was compared is kept, and jumps ask about it.
 
-use super::instructions::{Arithmetic, Instruction, InstructionKind, Operand, When};
-use super::lower::LitmusLowering;
+use super::instructions::{Instruction, InstructionKind, Operand, When};
+use super::lower::{AsmSite, LitmusLowering};
 use super::operands::Read;
 use crate::Diagnostic;
 use program::{Arith, Cond, Expr, Op, RegId, Relation};
@@ -46,7 +46,7 @@ impl LitmusLowering<'_> {
         let instruction = &self.context.code.instructions[at];
         let mut values = Vec::new();
         for operand in &instruction.operands {
-            values.push(match self.read(at, instruction, operand)? {
+            values.push(match self.read(AsmSite { at, instruction }, operand)? {
                 Read::Value(value) => value,
                 Read::Memory(_) => self.scratch().into(),
             });
@@ -57,33 +57,28 @@ impl LitmusLowering<'_> {
         let first = if values.is_empty() { one() } else { values.swap_remove(0) };
         Ok(match instruction.kind {
             InstructionKind::Cmp | InstructionKind::Test => compared(instruction.kind, first, second),
-            InstructionKind::Arithmetic(Arithmetic::Sub) => (first, second),
+            InstructionKind::Arithmetic(Arith::Sub) => (first, second),
             _ if to_register => (first, Expr::from(0)),
             InstructionKind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
-            InstructionKind::Inc => (compute(Arithmetic::Add, first, one()), Expr::from(0)),
-            _ => (compute(Arithmetic::Sub, first, one()), Expr::from(0)),
+            InstructionKind::Inc => (compute(Arith::Add, first, one()), Expr::from(0)),
+            _ => (compute(Arith::Sub, first, one()), Expr::from(0)),
         })
     }
 }
 
 /// The result of two-operand arithmetic.
-pub(super) fn compute(operation: Arithmetic, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> {
-    let operation = match operation {
-        Arithmetic::Sub | Arithmetic::Xor if a == b => return Expr::from(0),
-        Arithmetic::And | Arithmetic::Or if a == b => return a,
-        Arithmetic::Add => Arith::Add,
-        Arithmetic::Sub => Arith::Sub,
-        Arithmetic::And => Arith::And,
-        Arithmetic::Or => Arith::Or,
-        Arithmetic::Xor => Arith::Xor,
-    };
-    Expr::binary(operation, a, b)
+pub(super) fn compute(operation: Arith, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> {
+    match operation {
+        Arith::Sub | Arith::Xor if a == b => Expr::from(0),
+        Arith::And | Arith::Or if a == b => a,
+        _ => Expr::binary(operation, a, b),
+    }
 }
 
 /// The two values whose comparison `CMP` and `TEST` leave in the flags.
 pub(super) fn compared(kind: InstructionKind, a: Expr<RegId>, b: Expr<RegId>) -> (Expr<RegId>, Expr<RegId>) {
     match kind {
-        InstructionKind::Test => (compute(Arithmetic::And, a, b), Expr::from(0)),
+        InstructionKind::Test => (compute(Arith::And, a, b), Expr::from(0)),
         _ => (a, b),
     }
 }

@@ -7,10 +7,10 @@
 //! forwards and their use backwards, so that only flags that are used cost registers.
 
 use super::header::{Init, LitmusValue};
-use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
+use super::instructions::{Code, Instruction, InstructionKind, Operand};
 use super::registers::{Arch, FAMILIES, RegisterFamily};
 use crate::Diagnostic;
-use program::Int;
+use program::{Arith, Int};
 use std::collections::HashMap;
 
 /// What a register holds.
@@ -66,10 +66,10 @@ pub(super) struct Flow {
 /// The flags an instruction sets.
 pub(super) fn flags_of(kind: InstructionKind) -> Option<Flags> {
     match kind {
-        InstructionKind::Cmp | InstructionKind::Cmpxchg | InstructionKind::Arithmetic(Arithmetic::Sub) => {
+        InstructionKind::Cmp | InstructionKind::Cmpxchg | InstructionKind::Arithmetic(Arith::Sub) => {
             Some(Flags::Comparison)
         }
-        InstructionKind::Arithmetic(Arithmetic::Add)
+        InstructionKind::Arithmetic(Arith::Add)
         | InstructionKind::Inc
         | InstructionKind::Dec
         | InstructionKind::Xadd => Some(Flags::Result),
@@ -192,9 +192,7 @@ fn transfer(arch: Arch, instruction: &Instruction, state: &mut [RegValue]) {
         }
         (InstructionKind::Mov, [Register(to), Register(from)]) => vec![(*to, held(*from))],
         (InstructionKind::Xchg, [Register(a), Register(b)]) => vec![(*a, held(*b)), (*b, held(*a))],
-        (InstructionKind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub), [Register(a), Register(b)])
-            if a == b =>
-        {
+        (InstructionKind::Arithmetic(Arith::Xor | Arith::Sub), [Register(a), Register(b)]) if a == b => {
             vec![(*a, RegValue::Int(Int::from(0)))]
         }
         _ => instruction.written().into_iter().map(|family| (family, RegValue::Number)).collect(),
@@ -274,7 +272,7 @@ fn direct(code: &Code, successors: &[Vec<usize>], targets: &[Option<usize>]) -> 
     targets.iter().flatten().for_each(|target| entered[*target] = true);
     let leaves_operands = |instruction: &Instruction| match (instruction.kind, instruction.operands.first()) {
         (InstructionKind::Cmpxchg | InstructionKind::Xadd, _) => false,
-        (InstructionKind::Arithmetic(Arithmetic::Sub), Some(Operand::Register(_))) => false,
+        (InstructionKind::Arithmetic(Arith::Sub), Some(Operand::Register(_))) => false,
         (kind, _) => flags_of(kind).is_some(),
     };
     let jump = |at: usize| matches!(code.instructions[at].kind, InstructionKind::Jump(_));

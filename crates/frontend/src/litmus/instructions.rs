@@ -6,21 +6,11 @@
 use super::lexer::{Cursor, LitmusToken};
 use super::registers::{ACCUMULATOR, Arch, RegisterFamily, register};
 use crate::Diagnostic;
-use program::{Int, Span};
+use program::{Arith, Int, Span};
 
 /// More threads or instructions than this are refused.
 const MAX_THREADS: usize = 256;
 const MAX_INSTRUCTIONS: usize = 20_000;
-
-/// Two-operand arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arithmetic {
-    Add,
-    Sub,
-    And,
-    Or,
-    Xor,
-}
 
 /// When a conditional jump is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +34,8 @@ pub(super) enum When {
 pub(super) enum InstructionKind {
     Mov,
     Xchg,
-    Arithmetic(Arithmetic),
+    /// With two operands.
+    Arithmetic(Arith),
     Inc,
     Dec,
     Cmp,
@@ -284,11 +275,11 @@ fn exact(name: &str) -> Option<InstructionKind> {
     Some(match name {
         "mov" | "movabs" => InstructionKind::Mov,
         "xchg" => InstructionKind::Xchg,
-        "add" => InstructionKind::Arithmetic(Arithmetic::Add),
-        "sub" => InstructionKind::Arithmetic(Arithmetic::Sub),
-        "and" => InstructionKind::Arithmetic(Arithmetic::And),
-        "or" => InstructionKind::Arithmetic(Arithmetic::Or),
-        "xor" => InstructionKind::Arithmetic(Arithmetic::Xor),
+        "add" => InstructionKind::Arithmetic(Arith::Add),
+        "sub" => InstructionKind::Arithmetic(Arith::Sub),
+        "and" => InstructionKind::Arithmetic(Arith::And),
+        "or" => InstructionKind::Arithmetic(Arith::Or),
+        "xor" => InstructionKind::Arithmetic(Arith::Xor),
         "inc" => InstructionKind::Inc,
         "dec" => InstructionKind::Dec,
         "cmp" => InstructionKind::Cmp,

@@ -5,7 +5,7 @@ use program::{Int, Span};
 
 /// What a token is. Signs are kept as text, `/\` and `=>` as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LitmusToken<'a> {
+pub enum LitmusToken<'a> {
     /// A name: letters, digits, `_` and `.`, not starting with a digit.
     Word(&'a str),
     /// A number, decimal or hexadecimal.
@@ -21,7 +21,7 @@ const SIGNS: &str = "{}()[]<>;|,:=~$%&*+-";
 const LONG_SIGNS: [&str; 5] = ["/\\", "\\/", "=>", "<<", ">>"];
 
 /// The tokens of `text` from `start` on, with their spans in the whole text.
-pub(super) fn tokens(text: &str, start: usize) -> Result<Vec<(LitmusToken<'_>, Span)>, Diagnostic> {
+pub fn tokens(text: &str, start: usize) -> Result<Vec<(LitmusToken<'_>, Span)>, Diagnostic> {
     let mut found = Vec::new();
     let mut at = start;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -187,33 +187,5 @@ impl<'t, 'a> Cursor<'t, 'a> {
             None => "the end".to_string(),
         };
         Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_numbers_signs_and_nested_comments() {
-        let text = "0:EAX=0x1f (* a (* b *) c *) /\\ [x];";
-        let found = tokens(text, 0).expect("tokens");
-        let kinds: Vec<_> = found.iter().map(|(token, _)| token.clone()).collect();
-        let expected = [
-            LitmusToken::Number(Int::from(0)),
-            LitmusToken::Sign(":"),
-            LitmusToken::Word("EAX"),
-            LitmusToken::Sign("="),
-            LitmusToken::Number(Int::from(31)),
-            LitmusToken::Sign("/\\"),
-            LitmusToken::Sign("["),
-            LitmusToken::Word("x"),
-            LitmusToken::Sign("]"),
-            LitmusToken::Sign(";"),
-        ];
-        assert_eq!(kinds, expected);
-        assert!(tokens("(* (* *)", 0).is_err());
-        assert!(tokens("12z", 0).is_err());
-        assert!(tokens("x # y", 0).is_err());
     }
 }

@@ -7,7 +7,7 @@
 
 use super::flags::{compared, compute};
 use super::flow::{Flow, RegValue};
-use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand};
+use super::instructions::{Code, Instruction, InstructionKind, Operand};
 use super::layout::MemoryLayout;
 use super::operands::{Destination, Read};
 use super::registers::{ACCUMULATOR, Arch, FAMILIES, RegisterFamily};
@@ -38,6 +38,13 @@ pub(super) struct LitmusLowering<'a> {
     registers: Vec<Option<RegId>>,
     scratch: Option<RegId>,
     flags: Option<(RegId, RegId)>,
+}
+
+/// An instruction and its place in the thread.
+#[derive(Clone, Copy)]
+pub(super) struct AsmSite<'i> {
+    pub(super) at: usize,
+    pub(super) instruction: &'i Instruction,
 }
 
 /// One way through an instruction: operations in order.
@@ -147,7 +154,7 @@ impl LitmusLowering<'_> {
                 self.builder.edge(from, Op::Assume(cond.negate()), places[at + 1], span);
             }
             _ => {
-                for way in self.ways(at, instruction)? {
+                for way in self.ways(AsmSite { at, instruction })? {
                     let (last, before) = way.split_last().map_or((&Op::Skip, [].as_slice()), |parts| parts);
                     let mut here = from;
                     for op in before {
@@ -161,9 +168,9 @@ impl LitmusLowering<'_> {
     }
 
     /// The ways through an instruction that is no jump.
-    fn ways(&mut self, at: usize, instruction: &Instruction) -> Result<Vec<OpSequence>, Diagnostic> {
+    fn ways(&mut self, here: AsmSite<'_>) -> Result<Vec<OpSequence>, Diagnostic> {
         let lockable = matches!(
-            instruction.kind,
+            here.instruction.kind,
             InstructionKind::Arithmetic(_)
                 | InstructionKind::Inc
                 | InstructionKind::Dec
@@ -171,38 +178,34 @@ impl LitmusLowering<'_> {
                 | InstructionKind::Cmpxchg
                 | InstructionKind::Xchg
         );
-        let to_memory = matches!(instruction.operands.first(), Some(Operand::Memory(_)))
-            || (instruction.kind == InstructionKind::Xchg
-                && matches!(instruction.operands.get(1), Some(Operand::Memory(_))));
-        if instruction.locked && !(lockable && to_memory) {
-            let message = format!("`LOCK` cannot stand before this `{}`", instruction.name);
-            return Err(Diagnostic::error(instruction.span, message));
+        let to_memory = matches!(here.instruction.operands.first(), Some(Operand::Memory(_)))
+            || (here.instruction.kind == InstructionKind::Xchg
+                && matches!(here.instruction.operands.get(1), Some(Operand::Memory(_))));
+        if here.instruction.locked && !(lockable && to_memory) {
+            let message = format!("`LOCK` cannot stand before this `{}`", here.instruction.name);
+            return Err(Diagnostic::error(here.instruction.span, message));
         }
         let one = |way: Result<OpSequence, Diagnostic>| way.map(|way| vec![way]);
-        match (instruction.kind, instruction.operands.as_slice()) {
+        match (here.instruction.kind, here.instruction.operands.as_slice()) {
             (InstructionKind::Nothing, _) => Ok(vec![vec![Op::Skip]]),
             (InstructionKind::FullFence, []) => Ok(vec![vec![Op::Fence(Fence::Full)]]),
             (InstructionKind::StoreFence, []) => Ok(vec![vec![Op::Fence(Fence::Store)]]),
-            (InstructionKind::Mov, [to, from]) => one(self.mov(at, instruction, to, from)),
-            (InstructionKind::Xchg, [a, b]) => one(self.exchange(at, instruction, a, b)),
+            (InstructionKind::Mov, [to, from]) => one(self.mov(here, to, from)),
+            (InstructionKind::Xchg, [a, b]) => one(self.exchange(here, a, b)),
             (InstructionKind::Arithmetic(operation), [to, by]) => {
-                one(self.arithmetic(at, instruction, operation, to, by))
+                one(self.arithmetic(here, operation, to, by))
             }
             (InstructionKind::Inc | InstructionKind::Dec, [to]) => {
                 let operation =
-                    if instruction.kind == InstructionKind::Inc { Arithmetic::Add } else { Arithmetic::Sub };
-                one(self.arithmetic(at, instruction, operation, to, &Operand::Immediate(Int::from(1))))
+                    if here.instruction.kind == InstructionKind::Inc { Arith::Add } else { Arith::Sub };
+                one(self.arithmetic(here, operation, to, &Operand::Immediate(Int::from(1))))
             }
-            (InstructionKind::Cmp | InstructionKind::Test, [a, b]) => {
-                one(self.compare(at, instruction, a, b))
-            }
-            (InstructionKind::Xadd, [to, Operand::Register(by)]) => {
-                one(self.exchange_add(at, instruction, to, *by))
-            }
+            (InstructionKind::Cmp | InstructionKind::Test, [a, b]) => one(self.compare(here, a, b)),
+            (InstructionKind::Xadd, [to, Operand::Register(by)]) => one(self.exchange_add(here, to, *by)),
             (InstructionKind::Cmpxchg, [to, new @ Operand::Register(_)]) => {
-                self.compare_exchange(at, instruction, to, new)
+                self.compare_exchange(here, to, new)
             }
-            _ => Err(self.bad_operands(instruction)),
+            _ => Err(self.bad_operands(here.instruction)),
         }
     }
 
@@ -210,37 +213,25 @@ impl LitmusLowering<'_> {
         Diagnostic::error(instruction.span, format!("`{}` does not take these operands", instruction.name))
     }
 
-    fn mov(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        to: &Operand,
-        from: &Operand,
-    ) -> Result<OpSequence, Diagnostic> {
-        if let (Operand::Register(to), true) = (to, self.is_address(at, from)) {
+    fn mov(&mut self, here: AsmSite<'_>, to: &Operand, from: &Operand) -> Result<OpSequence, Diagnostic> {
+        if let (Operand::Register(to), true) = (to, self.is_address(here.at, from)) {
             // The address is followed by `flow`; the register's value is not looked at.
             self.register(*to);
             return Ok(vec![Op::Skip]);
         }
-        match (self.place(at, instruction, to)?, self.read(at, instruction, from)?) {
+        match (self.place(here, to)?, self.read(here, from)?) {
             (Destination::Register(to), Read::Value(value)) => Ok(vec![Op::Assign(to, value)]),
             (Destination::Register(to), Read::Memory(from)) => Ok(vec![Op::Load(to, from)]),
             (Destination::Memory(to), Read::Value(value)) => Ok(vec![Op::Store(to, value)]),
-            (Destination::Memory(_), Read::Memory(_)) => Err(self.bad_operands(instruction)),
+            (Destination::Memory(_), Read::Memory(_)) => Err(self.bad_operands(here.instruction)),
         }
     }
 
-    fn exchange(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        a: &Operand,
-        b: &Operand,
-    ) -> Result<OpSequence, Diagnostic> {
+    fn exchange(&mut self, here: AsmSite<'_>, a: &Operand, b: &Operand) -> Result<OpSequence, Diagnostic> {
         // Both must hold numbers: addresses are not moved around.
-        let (left, right) = (self.read(at, instruction, a)?, self.read(at, instruction, b)?);
+        let (left, right) = (self.read(here, a)?, self.read(here, b)?);
         let scratch = self.scratch();
-        match (self.place(at, instruction, a)?, self.place(at, instruction, b)?, left, right) {
+        match (self.place(here, a)?, self.place(here, b)?, left, right) {
             (Destination::Register(a), Destination::Register(b), Read::Value(left), Read::Value(right)) => {
                 let parts =
                     vec![Op::Assign(scratch, left), Op::Assign(a, right), Op::Assign(b, scratch.into())];
@@ -254,7 +245,7 @@ impl LitmusLowering<'_> {
                     Op::Assign(register, scratch.into()),
                 ])])
             }
-            _ => Err(self.bad_operands(instruction)),
+            _ => Err(self.bad_operands(here.instruction)),
         }
     }
 
@@ -271,29 +262,30 @@ impl LitmusLowering<'_> {
 
     fn arithmetic(
         &mut self,
-        at: usize,
-        instruction: &Instruction,
-        operation: Arithmetic,
+        here: AsmSite<'_>,
+        operation: Arith,
         to: &Operand,
         by: &Operand,
     ) -> Result<OpSequence, Diagnostic> {
         let mut way = Vec::new();
-        let by = match self.read(at, instruction, by)? {
-            Read::Memory(_) if matches!(to, Operand::Memory(_)) => return Err(self.bad_operands(instruction)),
+        let by = match self.read(here, by)? {
+            Read::Memory(_) if matches!(to, Operand::Memory(_)) => {
+                return Err(self.bad_operands(here.instruction));
+            }
             read => self.loaded(read, &mut way),
         };
-        let old = self.read(at, instruction, to)?;
+        let old = self.read(here, to)?;
         let old = self.loaded(old, &mut way);
         let result = compute(operation, old.clone(), by.clone());
-        let flags = match instruction.kind {
-            InstructionKind::Arithmetic(Arithmetic::Sub) => self.set_flags(at, old, by),
-            _ => self.set_flags(at, result.clone(), Expr::from(0)),
+        let flags = match here.instruction.kind {
+            InstructionKind::Arithmetic(Arith::Sub) => self.set_flags(here.at, old, by),
+            _ => self.set_flags(here.at, result.clone(), Expr::from(0)),
         };
-        match self.place(at, instruction, to)? {
+        match self.place(here, to)? {
             Destination::Register(to) => {
                 way.push(Op::together([flags, vec![Op::Assign(to, result)]].concat()));
             }
-            Destination::Memory(variable) if instruction.locked => {
+            Destination::Memory(variable) if here.instruction.locked => {
                 let parts = [way, flags, vec![Op::Store(variable, result)]].concat();
                 way = vec![Op::locked(parts)];
             }
@@ -307,49 +299,42 @@ impl LitmusLowering<'_> {
         Ok(way)
     }
 
-    fn compare(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        a: &Operand,
-        b: &Operand,
-    ) -> Result<OpSequence, Diagnostic> {
+    fn compare(&mut self, here: AsmSite<'_>, a: &Operand, b: &Operand) -> Result<OpSequence, Diagnostic> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
         for operand in [a, b] {
-            values.push(match self.read(at, instruction, operand)? {
-                Read::Memory(_) if !parts.is_empty() => return Err(self.bad_operands(instruction)),
+            values.push(match self.read(here, operand)? {
+                Read::Memory(_) if !parts.is_empty() => return Err(self.bad_operands(here.instruction)),
                 read => self.loaded(read, &mut parts),
             });
         }
-        let (a, b) = compared(instruction.kind, values.swap_remove(0), values.swap_remove(0));
-        parts.extend(self.set_flags(at, a, b));
+        let (a, b) = compared(here.instruction.kind, values.swap_remove(0), values.swap_remove(0));
+        parts.extend(self.set_flags(here.at, a, b));
         Ok(vec![Op::together(parts)])
     }
 
     fn exchange_add(
         &mut self,
-        at: usize,
-        instruction: &Instruction,
+        here: AsmSite<'_>,
         to: &Operand,
         by: RegisterFamily,
     ) -> Result<OpSequence, Diagnostic> {
-        let old = self.read(at, instruction, to)?;
-        self.read(at, instruction, &Operand::Register(by))?;
+        let old = self.read(here, to)?;
+        self.read(here, &Operand::Register(by))?;
         if *to == Operand::Register(by) {
-            return Err(self.bad_operands(instruction));
+            return Err(self.bad_operands(here.instruction));
         }
         let (scratch, by) = (self.scratch(), self.register(by));
         let sum = Expr::binary(Arith::Add, scratch, by);
-        let flags = self.set_flags(at, sum.clone(), Expr::from(0));
+        let flags = self.set_flags(here.at, sum.clone(), Expr::from(0));
         let give_back = Op::Assign(by, scratch.into());
-        Ok(match (self.place(at, instruction, to)?, old) {
+        Ok(match (self.place(here, to)?, old) {
             (Destination::Register(to), Read::Value(old)) => {
                 let parts =
                     [vec![Op::Assign(scratch, old)], flags, vec![Op::Assign(to, sum), give_back]].concat();
                 vec![Op::Block { locked: false, parts }]
             }
-            (Destination::Memory(variable), _) if instruction.locked => {
+            (Destination::Memory(variable), _) if here.instruction.locked => {
                 let parts =
                     [vec![Op::Load(scratch, variable)], flags, vec![Op::Store(variable, sum), give_back]]
                         .concat();
@@ -359,38 +344,38 @@ impl LitmusLowering<'_> {
                 let parts = [flags, vec![give_back]].concat();
                 vec![Op::Load(scratch, variable), Op::Store(variable, sum), Op::together(parts)]
             }
-            _ => return Err(self.bad_operands(instruction)),
+            _ => return Err(self.bad_operands(here.instruction)),
         })
     }
 
     fn compare_exchange(
         &mut self,
-        at: usize,
-        instruction: &Instruction,
+        here: AsmSite<'_>,
         to: &Operand,
         new: &Operand,
     ) -> Result<Vec<OpSequence>, Diagnostic> {
-        let Read::Value(new) = self.read(at, instruction, new)? else {
-            return Err(self.bad_operands(instruction));
+        let Read::Value(new) = self.read(here, new)? else {
+            return Err(self.bad_operands(here.instruction));
         };
-        self.read(at, instruction, &Operand::Register(ACCUMULATOR))?;
-        self.read(at, instruction, to)?;
+        self.read(here, &Operand::Register(ACCUMULATOR))?;
+        self.read(here, to)?;
         let (accumulator, scratch) = (self.register(ACCUMULATOR), self.scratch());
-        let (found, write): (Op, Op) = match self.place(at, instruction, to)? {
+        let (found, write): (Op, Op) = match self.place(here, to)? {
             Destination::Register(to) => (Op::Assign(scratch, to.into()), Op::Assign(to, new)),
-            Destination::Memory(variable) if instruction.locked => {
+            Destination::Memory(variable) if here.instruction.locked => {
                 (Op::Load(scratch, variable), Op::Store(variable, new))
             }
             Destination::Memory(_) => {
-                let message = format!("`{}` on memory without `LOCK` is not supported", instruction.name);
-                return Err(Diagnostic::error(instruction.span, message));
+                let message =
+                    format!("`{}` on memory without `LOCK` is not supported", here.instruction.name);
+                return Err(Diagnostic::error(here.instruction.span, message));
             }
         };
-        let flags = self.set_flags(at, accumulator.into(), scratch.into());
+        let flags = self.set_flags(here.at, accumulator.into(), scratch.into());
         let equal = Cond::compare(Relation::Eq, scratch, Expr::Leaf(accumulator));
         let way = |cond: Cond<RegId>, effect: Op| {
             let parts = [vec![found.clone(), Op::Assume(cond)], flags.clone(), vec![effect]].concat();
-            vec![Op::Block { locked: instruction.locked, parts }]
+            vec![Op::Block { locked: here.instruction.locked, parts }]
         };
         Ok(vec![way(equal.clone(), write), way(equal.negate(), Op::Assign(accumulator, scratch.into()))])
     }

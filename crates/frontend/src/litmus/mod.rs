@@ -13,11 +13,11 @@ mod header;
 mod insert;
 mod instructions;
 mod layout;
-mod lexer;
+pub(crate) mod lexer;
 mod lower;
 mod operands;
 mod question;
-mod registers;
+pub(crate) mod registers;
 mod sizes;
 
 use crate::{Diagnostic, Frontend, Options, Parsed};
@@ -98,10 +98,7 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
     };
     program.question = Some(view.question(options.observe_all, &mut warnings)?);
     program.threads = lowered.into_iter().map(|lowered| lowered.thread).collect();
-    match program.validate() {
-        Ok(()) => Ok(Parsed { program, warnings, remark: None, settled: false }),
-        Err(invalid) => Err(invalid.into_iter().map(Diagnostic::from).collect()),
-    }
+    Parsed::of(program, warnings)
 }
 
 fn parse(text: &str) -> Result<Test, Vec<Diagnostic>> {

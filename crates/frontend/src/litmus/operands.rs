@@ -2,7 +2,7 @@
 
 use super::flow::RegValue;
 use super::instructions::{Address, Instruction, Operand};
-use super::lower::LitmusLowering;
+use super::lower::{AsmSite, LitmusLowering};
 use super::registers::RegisterFamily;
 use crate::Diagnostic;
 use program::{Expr, RegId, VarId};
@@ -33,18 +33,13 @@ impl LitmusLowering<'_> {
         state.map_or(&RegValue::Number, |state| &state[family.index()])
     }
 
-    pub(super) fn read(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        operand: &Operand,
-    ) -> Result<Read, Diagnostic> {
+    pub(super) fn read(&mut self, here: AsmSite<'_>, operand: &Operand) -> Result<Read, Diagnostic> {
         let unsupported = |what: &str| {
-            let message = format!("`{}` computes with {what}, which is not supported", instruction.name);
-            Err(Diagnostic::error(instruction.span, message))
+            let message = format!("`{}` computes with {what}, which is not supported", here.instruction.name);
+            Err(Diagnostic::error(here.instruction.span, message))
         };
         match operand {
-            Operand::Register(family) => match self.known(at, *family) {
+            Operand::Register(family) => match self.known(here.at, *family) {
                 RegValue::Int(_) | RegValue::Number => Ok(Read::Value(self.register(*family).into())),
                 RegValue::Address(..) | RegValue::Mixed => {
                     unsupported(&format!("an address in `{}`", family.name(self.context.arch)))
@@ -52,29 +47,24 @@ impl LitmusLowering<'_> {
             },
             Operand::Immediate(value) => Ok(Read::Value(Expr::Const(self.context.sizes.word(value)))),
             Operand::AddressOf(name) => unsupported(&format!("the address of `{name}`")),
-            Operand::Memory(address) => self.variable(at, instruction, address).map(Read::Memory),
-            Operand::Label(name) => Err(bare_word(instruction, name)),
+            Operand::Memory(address) => self.variable(here, address).map(Read::Memory),
+            Operand::Label(name) => Err(bare_word(here.instruction, name)),
         }
     }
 
     /// The operand as something to write to.
-    pub(super) fn place(
-        &mut self,
-        at: usize,
-        instruction: &Instruction,
-        operand: &Operand,
-    ) -> Result<Destination, Diagnostic> {
+    pub(super) fn place(&mut self, here: AsmSite<'_>, operand: &Operand) -> Result<Destination, Diagnostic> {
         match operand {
             Operand::Register(family) => Ok(Destination::Register(self.register(*family))),
-            Operand::Memory(address) => self.variable(at, instruction, address).map(Destination::Memory),
-            Operand::Label(name) => Err(bare_word(instruction, name)),
-            _ => Err(self.bad_operands(instruction)),
+            Operand::Memory(address) => self.variable(here, address).map(Destination::Memory),
+            Operand::Label(name) => Err(bare_word(here.instruction, name)),
+            _ => Err(self.bad_operands(here.instruction)),
         }
     }
 
-    fn variable(&self, at: usize, instruction: &Instruction, address: &Address) -> Result<VarId, Diagnostic> {
-        let known = self.context.flow.known[at].as_deref().unwrap_or_default();
-        self.context.layout.cell(self.context.arch, known, instruction, address)
+    fn variable(&self, here: AsmSite<'_>, address: &Address) -> Result<VarId, Diagnostic> {
+        let known = self.context.flow.known[here.at].as_deref().unwrap_or_default();
+        self.context.layout.cell(self.context.arch, known, here.instruction, address)
     }
 }
 

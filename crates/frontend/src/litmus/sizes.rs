@@ -17,12 +17,12 @@
 use super::condition::Observable;
 use super::flow::Flow;
 use super::header::LitmusValue;
-use super::instructions::{Arithmetic, Code, Instruction, InstructionKind, Operand, When};
+use super::instructions::{Code, Instruction, InstructionKind, Operand, When};
 use super::layout::MemoryLayout;
 use super::{Test, spots_of};
 use crate::Diagnostic;
 use num_traits::{Signed, Zero};
-use program::{Int, Span};
+use program::{Arith, Int, Span};
 
 /// What is known of the sizes and values of a test.
 #[derive(Clone, Copy, Debug)]
@@ -234,14 +234,10 @@ fn grow<'a>(threads: &'a [Code], flows: &[Flow], bound: &mut Int) -> Growth<'a> 
                 continue;
             }
             growth.last = Some(instruction);
-            growth.subtracts |= matches!(
-                instruction.kind,
-                InstructionKind::Dec | InstructionKind::Arithmetic(Arithmetic::Sub)
-            );
-            let bitwise = matches!(
-                instruction.kind,
-                InstructionKind::Arithmetic(Arithmetic::And | Arithmetic::Or | Arithmetic::Xor)
-            );
+            growth.subtracts |=
+                matches!(instruction.kind, InstructionKind::Dec | InstructionKind::Arithmetic(Arith::Sub));
+            let bitwise =
+                matches!(instruction.kind, InstructionKind::Arithmetic(Arith::And | Arith::Or | Arith::Xor));
             match constant {
                 _ if *repeats && !bitwise => {
                     let message =
@@ -266,6 +262,6 @@ fn grow<'a>(threads: &'a [Code], flows: &[Flow], bound: &mut Int) -> Growth<'a> 
 
 /// `XOR EAX,EAX` and `SUB EAX,EAX` only clear a register.
 fn clears(instruction: &Instruction) -> bool {
-    matches!(instruction.kind, InstructionKind::Arithmetic(Arithmetic::Xor | Arithmetic::Sub))
+    matches!(instruction.kind, InstructionKind::Arithmetic(Arith::Xor | Arith::Sub))
         && matches!(instruction.operands.as_slice(), [Operand::Register(a), Operand::Register(b)] if a == b)
 }

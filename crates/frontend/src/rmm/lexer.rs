@@ -11,33 +11,36 @@ use std::collections::HashMap;
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum RmmTokenKind<'a> {
+pub enum RmmTokenKind<'a> {
+    /// A name.
     Word(&'a str),
     /// A register, without its `$`.
     Register(&'a str),
+    /// A number.
     Number(Int),
+    /// Anything else.
     Sign(&'a str),
 }
 
 /// A token, its place, and the macro call it came through (0 for none).
 #[derive(Clone, Debug)]
-pub(super) struct RmmToken<'a> {
-    pub(super) kind: RmmTokenKind<'a>,
+pub struct RmmToken<'a> {
+    pub kind: RmmTokenKind<'a>,
     pub(super) span: Span,
     pub(super) frame: u32,
 }
 
 /// A macro call: the call that it stands in (0 for none), and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MacroCall {
+pub struct MacroCall {
     pub(super) parent: u32,
     pub(super) call: Span,
 }
 
 /// All tokens, macros expanded.
 #[derive(Debug)]
-pub(super) struct Tokens<'a> {
-    pub(super) tokens: Vec<RmmToken<'a>>,
+pub struct Tokens<'a> {
+    pub tokens: Vec<RmmToken<'a>>,
     pub(super) frames: Vec<MacroCall>,
 }
 
@@ -51,7 +54,7 @@ const SIGNS: [&str; 22] = [
 ];
 
 /// Reads a text into tokens and expands its macros.
-pub(super) fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
+pub fn tokens(text: &str) -> Result<Tokens<'_>, Diagnostic> {
     let raw = scan(text)?;
     let mut expander = Expander {
         macros: HashMap::new(),
@@ -273,44 +276,4 @@ fn arguments<'t, 'a>(tokens: &'t [RmmToken<'a>], start: usize) -> Result<Argumen
         }
     }
     error("the arguments of this macro call do not end")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expand(text: &str) -> String {
-        let tokens = tokens(text).expect("tokens").tokens;
-        let word = |token: &RmmToken| match &token.kind {
-            RmmTokenKind::Word(word) | RmmTokenKind::Sign(word) => (*word).to_string(),
-            RmmTokenKind::Register(name) => format!("${name}"),
-            RmmTokenKind::Number(value) => value.to_string(),
-        };
-        tokens.iter().map(word).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn macros_expand_at_token_level() {
-        let text = "macro N() 2 endmacro macro at(p) [(p)+N()] endmacro macro two(a,b) a; at(b) endmacro";
-        assert_eq!(expand(&format!("{text} two(x := 1, $q)")), "x := 1 ; [ ( $q ) + 2 ]");
-        assert_eq!(expand(&format!("{text} two(at(1), (a,b))")), "[ ( 1 ) + 2 ] ; [ ( ( a , b ) ) + 2 ]");
-    }
-
-    #[test]
-    fn hostile_macros_are_refused() {
-        assert!(tokens("macro a() a() endmacro a()").is_err());
-        assert!(tokens("macro a(x) x x endmacro macro b(x) a(a(a(a(x)))) endmacro b(").is_err());
-        let mut text = "macro m0(x) x x endmacro\n".to_string();
-        for at in 1..40 {
-            text += &format!("macro m{at}(x) m{}(x) m{}(x) endmacro\n", at - 1, at - 1);
-        }
-        assert!(tokens(&format!("{text} m39(z)")).is_err());
-        let empty = text.replace("macro m0(x) x x endmacro", "macro m0(x) endmacro");
-        assert!(tokens(&format!("{empty} m39(z)")).is_err());
-        for bad in
-            ["macro", "macro x", "macro x(", "macro x(a a", "macro x() y", "/* ", "$", "macro x() endmacro x"]
-        {
-            assert!(tokens(bad).is_err(), "{bad}");
-        }
-    }
 }

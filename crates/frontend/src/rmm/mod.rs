@@ -6,7 +6,7 @@
 
 mod domains;
 mod insert;
-mod lexer;
+pub(crate) mod lexer;
 mod lower;
 mod parser;
 mod statements;
@@ -170,7 +170,7 @@ fn add_properties(file: &RmmFile, program: &mut Program, errors: &mut Vec<Diagno
                     format!("there is no label `{label}` in process {thread}"),
                 ));
             }
-            parts.push(Cond::or(locs.into_iter().map(|loc| Cond::at(id, loc)).collect::<Vec<_>>()));
+            parts.push(Cond::or(locs.into_iter().map(|loc| Cond::at(id, loc))));
         }
         let property =
             Property { kind: PropertyKind::Never, cond: Cond::and(parts), span: forbidden.span, text: None };

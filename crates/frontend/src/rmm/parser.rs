@@ -70,20 +70,10 @@ impl<'a> RmmParser<'a> {
     pub(super) fn file(&mut self) -> Result<RmmFile, Diagnostic> {
         let mut file = RmmFile::default();
         self.expect_word("forbidden")?;
-        loop {
-            file.forbidden.push(self.forbidden()?);
-            if !self.sign(";") {
-                break;
-            }
-        }
+        file.forbidden = self.separated(Self::forbidden)?;
         if self.word("predicates") {
             self.open = true;
-            loop {
-                file.predicates.push(self.predicate()?);
-                if !self.sign(";") {
-                    break;
-                }
-            }
+            file.predicates = self.separated(Self::predicate)?;
             self.open = false;
         }
         if self.word("data") {
@@ -103,6 +93,18 @@ impl<'a> RmmParser<'a> {
             return Err(self.unexpected("`process`"));
         }
         Ok(file)
+    }
+
+    /// One or more, with `;` between them.
+    pub(super) fn separated<T>(
+        &mut self,
+        mut one: impl FnMut(&mut Self) -> Result<T, Diagnostic>,
+    ) -> Result<Vec<T>, Diagnostic> {
+        let mut found = vec![one(self)?];
+        while self.sign(";") {
+            found.push(one(self)?);
+        }
+        Ok(found)
     }
 
     fn forbidden(&mut self) -> Result<Forbidden, Diagnostic> {

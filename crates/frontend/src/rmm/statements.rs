@@ -9,11 +9,7 @@ use num_traits::ToPrimitive;
 impl RmmParser<'_> {
     /// `s; s; …`
     pub(super) fn statements(&mut self, depth: usize) -> Result<Vec<Labelled>, Diagnostic> {
-        let mut found = vec![self.labelled(depth)?];
-        while self.sign(";") {
-            found.push(self.labelled(depth)?);
-        }
-        Ok(found)
+        self.separated(|parser| parser.labelled(depth))
     }
 
     fn labelled(&mut self, depth: usize) -> Result<Labelled, Diagnostic> {

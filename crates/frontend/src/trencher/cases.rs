@@ -4,7 +4,7 @@
 //! several comparisons inside gives the product of their cases. Divisors are collected on
 //! the way, so that dividing by zero can be led to a failure.
 
-use super::parser::Expression;
+use super::parser::{Expression, TrencherOperator};
 use num_traits::Zero;
 use program::{Arith, Cond, Expr, RegId, Relation};
 
@@ -32,7 +32,7 @@ impl Cases<'_> {
                 let register = self.registers.get(*register).copied().flatten();
                 register.map(|register| vec![(Cond::TRUE, register.into())])
             }
-            Expression::Compute(arith, a, b) => {
+            Expression::Apply(TrencherOperator::Compute(arith), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
                 if matches!(arith, Arith::Div | Arith::Rem) {
                     let unsafe_divisor = |(_, d): &&ValueCase| d.as_const().is_none_or(Zero::is_zero);
@@ -53,27 +53,21 @@ impl Cases<'_> {
     pub(super) fn truth(&mut self, expression: &Expression) -> Option<Cond<RegId>> {
         let cond = match expression {
             Expression::Not(inner) => self.truth(inner)?.negate(),
-            Expression::And(a, b) => Cond::and([self.truth(a)?, self.truth(b)?]),
-            Expression::Or(a, b) => Cond::or([self.truth(a)?, self.truth(b)?]),
-            Expression::Compare(relation, a, b) => {
+            Expression::Apply(TrencherOperator::And, a, b) => Cond::and([self.truth(a)?, self.truth(b)?]),
+            Expression::Apply(TrencherOperator::Or, a, b) => Cond::or([self.truth(a)?, self.truth(b)?]),
+            Expression::Apply(TrencherOperator::Compare(relation), a, b) => {
                 let (a, b) = (self.value(a)?, self.value(b)?);
-                any(pairs(&a, &b)?
-                    .into_iter()
-                    .map(|(cond, a, b)| Cond::and([cond, Cond::compare(*relation, a.clone(), b.clone())])))
+                let holds = |a: &Expr<RegId>, b: &Expr<RegId>| Cond::compare(*relation, a.clone(), b.clone());
+                Cond::or(pairs(&a, &b)?.into_iter().map(|(cond, a, b)| Cond::and([cond, holds(a, b)])))
             }
             _ => {
                 let cases = self.value(expression)?;
-                any(cases
-                    .into_iter()
-                    .map(|(cond, value)| Cond::and([cond, Cond::compare(Relation::Ne, value, 0)])))
+                let holds = |value| Cond::compare(Relation::Ne, value, 0);
+                Cond::or(cases.into_iter().map(|(cond, value)| Cond::and([cond, holds(value)])))
             }
         };
         (size(&cond) <= MAX_SIZE).then_some(cond)
     }
-}
-
-fn any(conds: impl Iterator<Item = Cond<RegId>>) -> Cond<RegId> {
-    Cond::or(conds.collect::<Vec<_>>())
 }
 
 type Pair<'a> = (Cond<RegId>, &'a Expr<RegId>, &'a Expr<RegId>);

@@ -81,10 +81,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         return Err(errors);
     }
     add_goal(&threads, &mut program);
-    match program.validate() {
-        Ok(()) => Ok(Parsed { program, warnings: Vec::new(), remark: None, settled: false }),
-        Err(invalid) => Err(invalid.into_iter().map(Diagnostic::from).collect()),
-    }
+    Parsed::of(program, Vec::new())
 }
 
 /// All threads that have final states must never stand at them together.
@@ -99,7 +96,7 @@ fn add_goal(threads: &[parser::TrencherThread], program: &mut Program) {
             places.extend(program.threads[index].labelled(&thread.states[*state]));
         }
         if !thread.finals.is_empty() {
-            parts.push(Cond::or(places.into_iter().map(|loc| Cond::at(id, loc)).collect::<Vec<_>>()));
+            parts.push(Cond::or(places.into_iter().map(|loc| Cond::at(id, loc))));
         }
     }
     if !parts.is_empty() {

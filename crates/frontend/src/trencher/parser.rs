@@ -16,10 +16,7 @@ pub(super) enum Expression {
     Number(Int),
     Register(usize),
     Not(Box<Expression>),
-    And(Box<Expression>, Box<Expression>),
-    Or(Box<Expression>, Box<Expression>),
-    Compare(Relation, Box<Expression>, Box<Expression>),
-    Compute(Arith, Box<Expression>, Box<Expression>),
+    Apply(TrencherOperator, Box<Expression>, Box<Expression>),
 }
 
 impl Expression {
@@ -31,10 +28,7 @@ impl Expression {
                 found.insert(*register);
             }
             Expression::Not(inner) => inner.mention(found),
-            Expression::And(a, b)
-            | Expression::Or(a, b)
-            | Expression::Compare(_, a, b)
-            | Expression::Compute(_, a, b) => {
+            Expression::Apply(_, a, b) => {
                 a.mention(found);
                 b.mention(found);
             }
@@ -224,10 +218,10 @@ impl<'a> TrencherParser<'a> {
         if word == "!" {
             return Ok(Expression::Not(Box::new(self.expression(depth + 1)?)));
         }
-        if let Some(make) = operator(word) {
+        if let Some(operator) = operator(word) {
             let left = Box::new(self.expression(depth + 1)?);
             let right = Box::new(self.expression(depth + 1)?);
-            return Ok(make.apply(left, right));
+            return Ok(Expression::Apply(operator, left, right));
         }
         if !is_register(word) {
             let value = Int::parse_bytes(word.as_bytes(), 10).filter(|_| word.len() <= MAX_DIGITS);
@@ -252,22 +246,12 @@ fn is_register(word: &str) -> bool {
 }
 
 /// A two-place operator.
-enum TrencherOperator {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TrencherOperator {
     And,
     Or,
     Compare(Relation),
     Compute(Arith),
-}
-
-impl TrencherOperator {
-    fn apply(self, a: Box<Expression>, b: Box<Expression>) -> Expression {
-        match self {
-            TrencherOperator::And => Expression::And(a, b),
-            TrencherOperator::Or => Expression::Or(a, b),
-            TrencherOperator::Compare(relation) => Expression::Compare(relation, a, b),
-            TrencherOperator::Compute(arith) => Expression::Compute(arith, a, b),
-        }
-    }
 }
 
 fn operator(word: &str) -> Option<TrencherOperator> {

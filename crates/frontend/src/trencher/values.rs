@@ -9,7 +9,7 @@
 //! of what can happen under any memory model, since a load only ever sees values that were
 //! written to its address.
 
-use super::parser::{Expression, Transition, TrencherInstruction, TrencherThread};
+use super::parser::{Expression, Transition, TrencherInstruction, TrencherOperator, TrencherThread};
 use super::relevance::Relevance;
 use num_traits::Zero;
 use program::Int;
@@ -164,7 +164,7 @@ impl KnownValues {
 
     /// Keeps the register values that can pass; whether any can.
     fn assume(&mut self, condition: &Expression, registers: &mut [ValueSet]) -> bool {
-        if let Expression::And(a, b) = condition {
+        if let Expression::Apply(TrencherOperator::And, a, b) = condition {
             return self.assume(a, registers) && self.assume(b, registers);
         }
         let mut mentioned = BTreeSet::new();
@@ -196,16 +196,15 @@ impl KnownValues {
                 let inner = self.evaluate(inner, registers);
                 boolean(inner.map(|values| values.iter().map(|v| truth(v.is_zero())).collect()))
             }
-            Expression::And(a, b) => {
-                boolean(self.combine(a, b, registers, &|a, b| Some(truth(!a.is_zero() && !b.is_zero()))))
+            Expression::Apply(operator, a, b) => {
+                let values = self.combine(a, b, registers, &|a, b| match operator {
+                    TrencherOperator::And => Some(truth(!a.is_zero() && !b.is_zero())),
+                    TrencherOperator::Or => Some(truth(!a.is_zero() || !b.is_zero())),
+                    TrencherOperator::Compare(relation) => Some(truth(relation.holds(a, b))),
+                    TrencherOperator::Compute(arith) => arith.apply(a, b),
+                });
+                if let TrencherOperator::Compute(_) = operator { values } else { boolean(values) }
             }
-            Expression::Or(a, b) => {
-                boolean(self.combine(a, b, registers, &|a, b| Some(truth(!a.is_zero() || !b.is_zero()))))
-            }
-            Expression::Compare(relation, a, b) => {
-                boolean(self.combine(a, b, registers, &|a, b| Some(truth(relation.holds(a, b)))))
-            }
-            Expression::Compute(arith, a, b) => self.combine(a, b, registers, &|a, b| arith.apply(a, b)),
         }
     }
 

@@ -6,7 +6,7 @@
 //! ([`proof`]) or computed by projection ([`projected`]), and in either case
 //! checked before they are handed out.
 
-mod merge;
+pub(crate) mod merge;
 mod projected;
 mod proof;
 mod spread;

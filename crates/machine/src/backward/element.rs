@@ -15,21 +15,32 @@
 
 /// Where the parts of an element lie, the same for all elements of a program.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub(super) threads: usize,
-    pub(super) variables: usize,
-    pub(super) channels: Vec<Channel>,
+pub struct Layout {
+    /// How many threads there are.
+    pub threads: usize,
+    /// How many variables there are, the lock among them.
+    pub variables: usize,
+    /// In this order.
+    pub channels: Vec<Channel>,
     /// Letters from this one on are own stores.
-    pub(super) own_from: u16,
+    pub own_from: u16,
 }
 
 /// What a channel holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub enum Channel {
     /// The stores of a thread to a variable that are on their way.
-    Queue { thread: u16, variable: u16 },
+    Queue {
+        /// The thread.
+        thread: u16,
+        /// The variable.
+        variable: u16,
+    },
     /// What a thread will find next.
-    View { thread: u16 },
+    View {
+        /// The thread.
+        thread: u16,
+    },
 }
 
 /// What is demanded of a state.
@@ -74,7 +85,8 @@ impl Layout {
         })
     }
 
-    pub(super) fn open(&self, element: &Element) -> Demand {
+    /// An element to be worked on.
+    pub fn open(&self, element: &Element) -> Demand {
         Demand {
             states: self.states(element).to_vec(),
             memory: self.memory(element).to_vec(),
@@ -84,7 +96,7 @@ impl Layout {
 
     /// Of a word that is too long to be counted the newest letters are demanded: that is less, so more states
     /// are meant, and nothing is left out.
-    pub(super) fn close(&self, demand: &Demand) -> Element {
+    pub fn close(&self, demand: &Demand) -> Element {
         let newest = |word: &Vec<u16>| word.len().saturating_sub(usize::from(u16::MAX));
         let words = || demand.channels.iter().map(|word| &word[newest(word)..]);
         let head = demand.states.iter().chain(&demand.memory).copied();
@@ -106,7 +118,8 @@ impl Layout {
         })
     }
 
-    fn view_covers(&self, less: &[u16], more: &[u16]) -> bool {
+    /// Whether every view that has what `more` demands has what `less` demands.
+    pub fn view_covers(&self, less: &[u16], more: &[u16]) -> bool {
         let mut more = more.iter().rev();
         less.iter().rev().all(|wanted| {
             // Letters that are no own stores may be passed over; an own store may not.
@@ -116,7 +129,8 @@ impl Layout {
     }
 }
 
-fn queue_covers(less: &[u16], more: &[u16]) -> bool {
+/// Whether every queue that has what `more` demands has what `less` demands.
+pub fn queue_covers(less: &[u16], more: &[u16]) -> bool {
     let (Some((newest, older)), Some((other, others))) = (less.split_last(), more.split_last()) else {
         return less.is_empty();
     };
@@ -126,10 +140,13 @@ fn queue_covers(less: &[u16], more: &[u16]) -> bool {
 
 /// An element while it is worked on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Demand {
-    pub(super) states: Vec<u16>,
-    pub(super) memory: Vec<u16>,
-    pub(super) channels: Vec<Vec<u16>>,
+pub struct Demand {
+    /// Of every thread the state it is in.
+    pub states: Vec<u16>,
+    /// The values of variables.
+    pub memory: Vec<u16>,
+    /// What is on its way in every channel.
+    pub channels: Vec<Vec<u16>>,
 }
 
 impl Demand {
@@ -152,51 +169,5 @@ impl Demand {
         }
         *known = 0;
         Some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OWN: u16 = 10;
-
-    fn view(less: &[u16], more: &[u16]) -> bool {
-        let layout = Layout { threads: 0, variables: 0, channels: Vec::new(), own_from: OWN };
-        layout.view_covers(less, more)
-    }
-
-    #[test]
-    fn a_queue_may_hold_more_than_demanded_but_not_behind_its_newest() {
-        assert!(queue_covers(&[], &[3, 1]) && queue_covers(&[], &[0]));
-        assert!(queue_covers(&[1], &[3, 1]) && queue_covers(&[3, 1], &[2, 3, 2, 1]));
-        assert!(!queue_covers(&[3], &[3, 1]) && !queue_covers(&[2, 3, 1], &[3, 2, 1]));
-        assert!(queue_covers(&[0], &[0]) && !queue_covers(&[0], &[1]) && !queue_covers(&[1], &[0]));
-        assert!(!queue_covers(&[0], &[]) && !queue_covers(&[1], &[]));
-    }
-
-    #[test]
-    fn of_words_without_end_less_is_demanded() {
-        let channels = vec![Channel::Queue { thread: 0, variable: 0 }, Channel::View { thread: 0 }];
-        let layout = Layout { threads: 1, variables: 1, channels, own_from: OWN };
-        let long = |count: usize| (0..count).map(|at| 1 + (at % 7) as u16).collect::<Vec<_>>();
-        for count in [3, usize::from(u16::MAX), usize::from(u16::MAX) + 5] {
-            let exact = Demand { states: vec![1], memory: vec![2], channels: vec![long(count), long(count)] };
-            let kept = layout.open(&layout.close(&exact));
-            assert_eq!((&kept.states, &kept.memory), (&exact.states, &exact.memory));
-            for (kept, exact) in kept.channels.iter().zip(&exact.channels) {
-                assert_eq!(kept.len(), count.min(usize::from(u16::MAX)));
-                assert!(queue_covers(kept, exact) && layout.view_covers(kept, exact));
-            }
-        }
-    }
-
-    #[test]
-    fn a_view_may_hold_more_between_and_anything_before() {
-        assert!(view(&[], &[OWN, 1]) && view(&[1], &[OWN, 1, 2]) && view(&[1, OWN], &[3, 1, 2, OWN]));
-        assert!(!view(&[1], &[1, OWN]), "an own store stands behind it");
-        assert!(!view(&[OWN], &[1, 2]) && !view(&[OWN, 11], &[11, OWN]));
-        assert!(view(&[11], &[OWN, 11]), "older own stores are passed over");
-        assert!(!view(&[1, 2], &[2, 1]));
     }
 }

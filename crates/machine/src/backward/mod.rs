@@ -26,7 +26,7 @@ mod basis;
 mod before;
 mod behaviour;
 mod described;
-mod element;
+pub(crate) mod element;
 mod finite;
 mod joint;
 mod letters;

@@ -24,23 +24,34 @@ pub(super) fn by(world: &mut World<'_>, statement: &CStmt) -> (FxHashSet<Rc<str>
     let mut names = FxHashSet::default();
     in_statement(statement, &mut names);
     let unit = world.unit;
-    let (mut seen, mut waiting): (FxHashSet<Rc<str>>, Vec<Rc<str>>) = (FxHashSet::default(), Vec::new());
-    walk(statement, &mut |expr| mentioned(expr, &mut waiting));
-    while let Some(name) = waiting.pop() {
-        if seen.insert(Rc::clone(&name))
-            && let Some(function) = unit.functions.get(&name)
-        {
-            names.extend(of(world, function).iter().cloned());
-            function.body.iter().for_each(|inner| walk(inner, &mut |expr| mentioned(expr, &mut waiting)));
-        }
+    let seen = reached(unit, statement, mentioned);
+    for function in seen.iter().filter_map(|name| unit.functions.get(name)) {
+        names.extend(of(world, function).iter().cloned());
     }
     (names, seen)
 }
 
-fn mentioned(expr: &CExpr, names: &mut Vec<Rc<str>>) {
-    if let CExprKind::Name(name) = &expr.kind {
-        names.push(Rc::clone(name));
+/// The names that a way to name things finds in a statement and in the functions of these names.
+fn reached(unit: &Unit, statement: &CStmt, named: fn(&CExpr) -> Option<&Rc<str>>) -> FxHashSet<Rc<str>> {
+    let (mut seen, mut waiting) = (FxHashSet::default(), Vec::new());
+    walk(statement, &mut |expr| waiting.extend(named(expr).cloned()));
+    while let Some(name) = waiting.pop() {
+        if seen.insert(Rc::clone(&name))
+            && let Some(function) = unit.functions.get(&name)
+        {
+            let mut note = |expr: &CExpr| waiting.extend(named(expr).cloned());
+            function.body.iter().for_each(|inner| walk(inner, &mut note));
+        }
     }
+    seen
+}
+
+fn mentioned(expr: &CExpr) -> Option<&Rc<str>> {
+    if let CExprKind::Name(name) = &expr.kind { Some(name) } else { None }
+}
+
+fn called(expr: &CExpr) -> Option<&Rc<str>> {
+    if let CExprKind::Call(function, _) = &expr.kind { mentioned(function) } else { None }
 }
 
 pub(super) fn in_statement(statement: &CStmt, names: &mut FxHashSet<Rc<str>>) {
@@ -108,58 +119,41 @@ pub(super) fn allocates(unit: &Unit, statement: &CStmt) -> bool {
 
 /// Whether a statement calls one of these functions, itself or in functions that it calls.
 fn calls(unit: &Unit, statement: &CStmt, wanted: &[&str]) -> bool {
-    let (mut seen, mut waiting): (FxHashSet<Rc<str>>, Vec<Rc<str>>) = (FxHashSet::default(), Vec::new());
-    let mut found = false;
-    let mut visit = |expr: &CExpr, waiting: &mut Vec<Rc<str>>| {
-        if let CExprKind::Call(function, _) = &expr.kind
-            && let CExprKind::Name(name) = &function.kind
-        {
-            found |= wanted.contains(&&**name);
-            waiting.push(Rc::clone(name));
-        }
-    };
-    walk(statement, &mut |expr| visit(expr, &mut waiting));
-    while let Some(name) = waiting.pop() {
-        if seen.insert(Rc::clone(&name))
-            && let Some(function) = unit.functions.get(&name)
-        {
-            let mut more = Vec::new();
-            function.body.iter().for_each(|inner| walk(inner, &mut |expr| visit(expr, &mut more)));
-            waiting.extend(more);
-        }
-    }
-    found
+    reached(unit, statement, called).iter().any(|name| wanted.contains(&&**name))
 }
 
 /// Whether a function other than itself mentions a function.
 pub(super) fn is_mentioned(unit: &Unit, function: &str) -> bool {
-    let mut names = Vec::new();
+    let mut found = false;
+    let mut note = |expr: &CExpr| found |= mentioned(expr).is_some_and(|name| &**name == function);
     for other in unit.functions.values().filter(|other| &*other.name != function) {
-        other.body.iter().for_each(|statement| walk(statement, &mut |expr| mentioned(expr, &mut names)));
-    }
-    names.iter().any(|name| &**name == function)
-}
-
-/// The labels in a statement.
-pub(super) fn labels(statement: &CStmt) -> Vec<Rc<str>> {
-    let (mut found, mut stack) = (Vec::new(), vec![statement]);
-    while let Some(statement) = stack.pop() {
-        if let CStmtKind::Label(name, _) = &statement.kind {
-            found.push(Rc::clone(name));
-        }
-        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
+        other.body.iter().for_each(|statement| walk(statement, &mut note));
     }
     found
 }
 
+/// The labels in a statement.
+pub(super) fn labels(statement: &CStmt) -> Vec<Rc<str>> {
+    let label = |statement: &CStmt| match &statement.kind {
+        CStmtKind::Label(name, _) => Some(Rc::clone(name)),
+        _ => None,
+    };
+    statements(statement).filter_map(label).collect()
+}
+
+/// A statement and those inside of it.
+fn statements(statement: &CStmt) -> impl Iterator<Item = &CStmt> {
+    let mut stack = vec![statement];
+    std::iter::from_fn(move || {
+        let statement = stack.pop()?;
+        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
+        Some(statement)
+    })
+}
+
 /// Whether a statement holds a label, so that something may jump into it.
 pub(super) fn holds_label(statement: &CStmt) -> bool {
-    let mut stack = vec![statement];
-    while let Some(statement) = stack.pop() {
-        if matches!(statement.kind, CStmtKind::Label(..) | CStmtKind::Case(..) | CStmtKind::Default(_)) {
-            return true;
-        }
-        statement.for_each_part(&mut |_| {}, &mut |inner| stack.push(inner));
-    }
-    false
+    let jumped_to =
+        |kind: &CStmtKind| matches!(kind, CStmtKind::Label(..) | CStmtKind::Case(..) | CStmtKind::Default(_));
+    statements(statement).any(|statement| jumped_to(&statement.kind))
 }

@@ -150,8 +150,7 @@ impl Lowerer<'_, '_> {
             ("__atomic_load", [pointer, to, order]) => {
                 self.order(Some(order))?;
                 let (place, to) = (self.operand(pointer)?, self.operand(to)?);
-                let value = self.load(&place)?;
-                let value = self.as_number(&value.value, token)?;
+                let value = self.loaded(&place, token)?;
                 self.store(&to, &value, COrder::Plain)?;
                 Ok(Some(Typed::nothing()))
             }
@@ -178,9 +177,14 @@ impl Lowerer<'_, '_> {
     /// What a pointer points to, kept.
     fn value_at(&mut self, pointer: &CExpr, token: u32) -> CLowered<Over<RegId>> {
         let at = self.operand(pointer)?;
-        let value = self.load(&at)?;
-        let value = self.as_number(&value.value, token)?;
+        let value = self.loaded(&at, token)?;
         self.kept(value)
+    }
+
+    /// What a place holds, as a number.
+    fn loaded(&mut self, place: &CPlace, token: u32) -> CLowered<Over<RegId>> {
+        let value = self.load(place)?;
+        self.as_number(&value.value, token)
     }
 
     /// `fetch_add` and its kin.
@@ -414,9 +418,8 @@ impl Lowerer<'_, '_> {
             self.operand_value(expected, &place.ty)?
         } else {
             let at = self.operand(expected)?;
-            let value = self.load(&at)?;
+            let value = self.loaded(&at, token)?;
             kept = Some(at);
-            let value = self.as_number(&value.value, token)?;
             self.kept(value)?
         };
         let desired = if name == "__atomic_compare_exchange" {

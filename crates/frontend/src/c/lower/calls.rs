@@ -4,8 +4,7 @@ use super::graph::{At, CStep};
 use super::places::COrder;
 use super::thread::{CFrame, CLocal, Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
-use super::values::CValues;
-use super::world::{CCell, CLowered, Probe};
+use super::world::{CCell, CLowered};
 use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
@@ -76,16 +75,15 @@ impl Lowerer<'_, '_> {
         values: Vec<Typed>,
         token: u32,
     ) -> CLowered<Typed> {
+        let no_function = || FailureKind::Error("a pointer is called that points to no function".to_string());
         if let Some(known) = constant(&address) {
             let Some(name) = self.world.function_at(known).cloned() else {
-                self.fail(FailureKind::Error("a pointer is called that points to no function".to_string()));
+                self.fail(no_function());
                 return Ok(Typed::number(number(0), Type::int()));
             };
             return self.call_named(&name, values, token);
         }
-        let site = (self.path, token);
-        let targets = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
-        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let targets = self.found(&address, (self.path, token));
         let address = self.kept(address)?;
         let names: Vec<(i128, Rc<str>)> = (0..self.world.functions.len())
             .map(|at| 900_000_000 + at as i128)
@@ -97,10 +95,7 @@ impl Lowerer<'_, '_> {
         let mut others = Vec::new();
         for (at, name) in names {
             others.push(Cond::compare(Relation::Ne, address.clone(), number(at)));
-            let here = self.place();
-            self.at = from;
-            self.arrow(CStep::Op(Op::Assume(Cond::compare(Relation::Eq, address.clone(), number(at)))), here);
-            self.at = here;
+            self.way_if(from, &address, at);
             let value = self.call_named(&name, values.clone(), token)?;
             if !value.ty.is_void() {
                 let over = self.as_number(&value.value, token)?;
@@ -110,9 +105,7 @@ impl Lowerer<'_, '_> {
             self.known.clear();
         }
         self.at = from;
-        let bad = self.place();
-        let kind = FailureKind::Error("a pointer is called that points to no function".to_string());
-        self.graph.failures.insert(bad, program::Failure { kind, span: self.span });
+        let bad = self.violation(no_function());
         self.arrow(CStep::Op(Op::Assume(Cond::and(others))), bad);
         self.at = end;
         let ty = ty.inner().cloned().unwrap_or_else(|| ty.clone());
@@ -149,16 +142,7 @@ impl Lowerer<'_, '_> {
         }
         let exit = self.new_exit();
         let assigned = super::assigned::of(self.world, &function);
-        let frame = CFrame {
-            function: Rc::clone(&function),
-            exit,
-            result,
-            labels: FxHashMap::default(),
-            breaks: Vec::new(),
-            continues: Vec::new(),
-            cases: Vec::new(),
-            assigned,
-        };
+        let frame = CFrame::of(Rc::clone(&function), exit, result, assigned);
         let outer = std::mem::replace(&mut self.frame, frame);
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let called_in = self.graph.call.clone();
@@ -226,19 +210,29 @@ impl Lowerer<'_, '_> {
                 // Which element it is must not change with the index.
                 let key = self.kept_for_call(inside.key.clone(), name, function.token + 1 + at as u32)?;
                 let value = CValue::Address(Inside { key, ..inside.clone() });
-                scope.insert(
-                    Rc::clone(name),
-                    CLocal::Same(Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) }),
-                );
+                let value = Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) };
+                scope.insert(Rc::clone(name), CLocal::Same(value));
                 continue;
             }
             let declared = function.token + 1 + at as u32;
-            let object = self.local_object(name, ty, declared)?;
-            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
-            self.assign_value(&place, value, token)?;
-            scope.insert(Rc::clone(name), CLocal::Object(object, ty.clone()));
+            scope.insert(Rc::clone(name), self.given_object(name, ty, declared, value, token)?);
         }
         Ok(scope)
+    }
+
+    /// A parameter as an object that begins with what was given.
+    fn given_object(
+        &mut self,
+        name: &str,
+        ty: &Type,
+        declared: u32,
+        value: Typed,
+        token: u32,
+    ) -> CLowered<CLocal> {
+        let object = self.local_object(name, ty, declared)?;
+        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
+        self.assign_value(&place, value, token)?;
+        Ok(CLocal::Object(object, ty.clone()))
     }
 
     /// Keeps a value in a register of its own for as long as a call takes.
@@ -289,10 +283,8 @@ impl Lowerer<'_, '_> {
             self.bind(&name, CLocal::Same(value));
             return Ok(());
         }
-        let object = self.local_object(&name, &ty, token)?;
-        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
-        self.assign_value(&place, value, token)?;
-        self.bind(&name, CLocal::Object(object, ty));
+        let object = self.given_object(&name, &ty, token, value, token)?;
+        self.bind(&name, object);
         Ok(())
     }
 

@@ -37,6 +37,11 @@ fn set(live: &mut [u64], register: RegId) {
     live[register.index() / 64] |= 1 << (register.index() % 64);
 }
 
+/// Notes what an expression reads.
+fn reads(live: &mut [u64], expr: &Expr<RegId>) {
+    expr.for_each_leaf(&mut |register: &RegId| set(live, *register));
+}
+
 fn unset(live: &mut [u64], register: RegId) {
     live[register.index() / 64] &= !(1 << (register.index() % 64));
 }
@@ -75,13 +80,13 @@ pub(super) fn liveness(graph: &Graph, asked: &[(At, Expr<RegId>)]) -> LiveRegist
     let mut needed = vec![0u64; words];
     for (at, failure) in &graph.failures {
         if let FailureKind::Bounds { index, .. } = &failure.kind {
-            index.for_each_leaf(&mut |register: &RegId| set(&mut needed, *register));
+            reads(&mut needed, index);
             live.add(*at, &needed);
             needed.fill(0);
         }
     }
     for (at, expr) in asked {
-        expr.for_each_leaf(&mut |register: &RegId| set(&mut needed, *register));
+        reads(&mut needed, expr);
         live.add(*at, &needed);
         needed.fill(0);
     }
@@ -110,25 +115,21 @@ fn behind(step: &CStep, live: &mut [u64]) {
         CStep::Choice(choice) => {
             match &choice.access {
                 CChosen::Load(register) => unset(live, *register),
-                CChosen::Store { value, .. } => {
-                    value.for_each_leaf(&mut |register: &RegId| set(live, *register));
-                }
+                CChosen::Store { value, .. } => reads(live, value),
                 CChosen::Nothing => {}
             }
-            choice.key.for_each_leaf(&mut |register: &RegId| set(live, *register));
+            reads(live, &choice.key);
         }
-        CStep::Fits(fits) => fits.value.for_each_leaf(&mut |register: &RegId| set(live, *register)),
+        CStep::Fits(fits) => reads(live, &fits.value),
         CStep::Checked(parts, at, fits) => {
             for (index, op) in parts.iter().enumerate().rev() {
                 part(op, live);
                 if index == *at {
-                    fits.value.for_each_leaf(&mut |register: &RegId| set(live, *register));
+                    reads(live, &fits.value);
                 }
             }
         }
-        CStep::Start(_, Some(value)) | CStep::End(value) => {
-            value.for_each_leaf(&mut |register: &RegId| set(live, *register));
-        }
+        CStep::Start(_, Some(value)) | CStep::End(value) => reads(live, value),
         CStep::Begin(Some(register)) | CStep::Unwritten(register, ..) => unset(live, *register),
         CStep::Start(_, None) | CStep::Join(_) | CStep::Begin(None) => {}
     }

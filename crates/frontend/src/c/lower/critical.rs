@@ -17,15 +17,17 @@ use std::collections::BTreeSet;
 
 /// What a step does to a mutex.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum MutexStep {
+pub enum MutexStep {
+    /// Takes it.
     Take,
+    /// Releases it.
     Release,
     /// Finds that the thread does not hold it.
     Refuse,
 }
 
 /// A step that is about a mutex.
-pub(super) struct OfMutex {
+pub struct OfMutex {
     pub mutex: VarId,
     pub does: MutexStep,
     /// The number that stands for "taken".
@@ -36,7 +38,13 @@ pub(super) struct OfMutex {
 
 /// The mutex that a step is about, if that is all it does to memory.
 pub(super) fn mutex_step(step: &CStep) -> Option<OfMutex> {
-    let CStep::Op(Op::Block { locked: true, parts }) = step else { return None };
+    let CStep::Op(op) = step else { return None };
+    mutex_op(op)
+}
+
+/// The mutex that an operation is about, if that is all it does to memory.
+pub fn mutex_op(op: &Op) -> Option<OfMutex> {
+    let Op::Block { locked: true, parts } = op else { return None };
     let [Op::Load(register, variable), Op::Assume(Cond::Compare(relation, left, right)), rest @ ..] =
         &parts[..]
     else {
@@ -158,29 +166,4 @@ fn write_sections(graph: &mut Graph, mutex: VarId) {
         }
         true
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn locked(relation: Relation, expected: i64, stored: Option<i64>) -> CStep {
-        let (register, variable) = (RegId::new(0), VarId::new(0));
-        let mut parts =
-            vec![Op::Load(register, variable), Op::Assume(Cond::compare(relation, register, expected))];
-        parts.extend(stored.map(|value| Op::Store(variable, Expr::Const(Int::from(value)))));
-        CStep::Op(Op::locked(parts))
-    }
-
-    #[test]
-    fn taking_and_releasing_are_told_apart_from_other_steps() {
-        let step = |relation, expected, stored| {
-            mutex_step(&locked(relation, expected, stored)).map(|step| step.does)
-        };
-        assert!(step(Relation::Eq, 0, Some(2)) == Some(MutexStep::Take));
-        assert!(step(Relation::Eq, 2, Some(0)) == Some(MutexStep::Release));
-        assert!(step(Relation::Ne, 2, None) == Some(MutexStep::Refuse));
-        assert!(step(Relation::Ne, 0, None).is_none(), "somebody looks whether it is free");
-        assert!(step(Relation::Eq, 1, Some(2)).is_none(), "there are more than two states");
-    }
 }

@@ -26,6 +26,12 @@ impl Lowerer<'_, '_> {
         value
     }
 
+    /// The value of an expression as a number.
+    pub fn number_of(&mut self, expr: &CExpr, token: u32) -> CLowered<Over<RegId>> {
+        let value = self.value(expr)?;
+        self.as_number(&value.value, token)
+    }
+
     fn value_inside(&mut self, expr: &CExpr) -> CLowered<Typed> {
         let token = expr.token;
         match &expr.kind {
@@ -360,31 +366,16 @@ impl Lowerer<'_, '_> {
             let value = self.value(cond)?;
             let value = self.keep_typed(value)?;
             let number = self.as_number(&value.value, token)?;
-            return self.choose(
-                Cond::compare(Relation::Ne, number, 0),
-                |_| Ok(value),
-                |l| l.value(no),
-                token,
-            );
+            let (then, otherwise) = (self.place(), self.place());
+            let decided = self.fork(Cond::compare(Relation::Ne, number, 0), then, otherwise);
+            return self.choose(decided, then, otherwise, |_| Ok(value), |l| l.value(no), token);
         };
         let (then, otherwise) = (self.place(), self.place());
         let decided = self.branch(cond, then, otherwise)?;
-        self.choose_from(decided, then, otherwise, |l| l.value(yes), |l| l.value(no), token)
+        self.choose(decided, then, otherwise, |l| l.value(yes), |l| l.value(no), token)
     }
 
     fn choose(
-        &mut self,
-        cond: Cond<RegId>,
-        yes: impl FnOnce(&mut Self) -> CLowered<Typed>,
-        no: impl FnOnce(&mut Self) -> CLowered<Typed>,
-        token: u32,
-    ) -> CLowered<Typed> {
-        let (then, otherwise) = (self.place(), self.place());
-        let decided = self.fork(cond, then, otherwise);
-        self.choose_from(decided, then, otherwise, yes, no, token)
-    }
-
-    fn choose_from(
         &mut self,
         decided: Option<bool>,
         then: At,

@@ -172,15 +172,7 @@ pub(super) fn tidy(threaded: &mut Threaded) {
 /// The variables that each instance touches, or one that it starts.
 fn touched_with_started(threads: &[Threaded]) -> Vec<BTreeSet<VarId>> {
     let mut found: Vec<BTreeSet<VarId>> = threads[1..].iter().map(|t| touched(&t.graph)).collect();
-    let started = |threaded: &Threaded| {
-        let arrows = threaded.graph.arrows.iter();
-        let started = arrows.filter_map(|arrow| match arrow.step {
-            CStep::Start(instance, _) => Some(instance),
-            _ => None,
-        });
-        started.collect::<BTreeSet<usize>>()
-    };
-    let started: Vec<BTreeSet<usize>> = threads[1..].iter().map(started).collect();
+    let started: Vec<BTreeSet<usize>> = threads[1..].iter().map(|t| t.graph.started().collect()).collect();
     loop {
         let mut grew = false;
         for (at, started) in started.iter().enumerate() {
@@ -225,15 +217,8 @@ impl Finishing<'_, '_> {
     /// Threads that kept threads start are kept.
     fn add_started(&mut self) {
         loop {
-            let started: BTreeSet<usize> = self
-                .kept
-                .iter()
-                .flat_map(|at| &self.threads[*at].graph.arrows)
-                .filter_map(|arrow| match arrow.step {
-                    CStep::Start(instance, _) => Some(instance + 1),
-                    _ => None,
-                })
-                .collect();
+            let started = self.kept.iter().flat_map(|at| self.threads[*at].graph.started());
+            let started: BTreeSet<usize> = started.map(|instance| instance + 1).collect();
             if started.is_subset(&self.kept) {
                 return;
             }
@@ -248,8 +233,8 @@ impl Finishing<'_, '_> {
             .flat_map(|graph| &graph.arrows)
             .filter_map(|arrow| if let CStep::Join(instance) = arrow.step { Some(instance) } else { None })
             .collect();
-        let mut read: BTreeSet<VarId> = graphs().flat_map(touched).collect();
-        self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut read));
+        let mut read = self.spoken_of();
+        read.extend(graphs().flat_map(touched));
         for at in self.kept.clone() {
             let mine = at.checked_sub(1);
             let running = mine.and_then(|instance| self.begun.running.get(&instance).cloned());
@@ -302,7 +287,7 @@ impl Finishing<'_, '_> {
     }
 
     fn build(mut self) -> CLowered<Remarked> {
-        let mut used: BTreeSet<VarId> = BTreeSet::new();
+        let mut used = self.spoken_of();
         // Races are looked for statement by statement.
         let across = !self.world.options.races && !self.world.options.apart;
         for at in self.kept.clone() {
@@ -316,9 +301,6 @@ impl Finishing<'_, '_> {
             fold::fold_fused(&mut threaded.graph);
             threaded.graph.keep_reachable(threaded.entry);
             used.extend(touched(&threaded.graph));
-        }
-        for claimed in &self.claimed {
-            spoken_of(&claimed.when, &mut used);
         }
         let numbers = self.variables(&used);
         for at in self.kept.clone() {
@@ -344,15 +326,27 @@ impl Finishing<'_, '_> {
         let mut values: Vec<(RegId, Int)> =
             self.begun.registers.iter().map(|(register, value)| (*register, value.clone())).collect();
         values.sort_by_key(|(register, _)| *register);
-        let zero = Int::from(0);
-        let wanted = |(register, value): &(RegId, Int)| live.has(main.entry, *register) && *value != zero;
-        let mut at = main.entry;
-        for (register, value) in values.into_iter().filter(wanted).collect::<Vec<_>>() {
-            let before = main.graph.place();
-            main.graph.arrow(before, CStep::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
-            at = before;
+        values.retain(|(register, value)| live.has(main.entry, *register) && *value != Int::ZERO);
+        main.entry = main.graph.preset(main.entry, values);
+    }
+
+    /// The variables that claims about the end speak of.
+    pub fn spoken_of(&self) -> BTreeSet<VarId> {
+        let mut variables = BTreeSet::new();
+        for claimed in &self.claimed {
+            claimed.when.for_each_leaf(&mut |place| {
+                if let Place::Memory(variable) = place {
+                    variables.insert(*variable);
+                }
+            });
         }
-        main.entry = at;
+        variables
+    }
+
+    /// What a variable holds after main's beginning.
+    pub fn after_beginning(&self, variable: VarId) -> Int {
+        let initial = || Int::from(self.world.variables[variable.index()].initial);
+        self.begun.memory.get(&variable).cloned().unwrap_or_else(initial)
     }
 
     /// The variables that somebody uses, with their values after main's beginning.
@@ -360,7 +354,7 @@ impl Finishing<'_, '_> {
         let (mut numbers, mut taken) = (FxHashMap::default(), HashSet::new());
         for old in used {
             let shared = &self.world.variables[old.index()];
-            let value = self.begun.memory.get(old).cloned().unwrap_or_else(|| Int::from(shared.initial));
+            let value = self.after_beginning(*old);
             let name = take_name(&shared.name, &[], &mut taken);
             let variable = Variable { name, initial: Domain::only(value), span: shared.span };
             numbers.insert(*old, self.program.add_variable(variable));
@@ -404,15 +398,6 @@ impl Finishing<'_, '_> {
             text,
         });
     }
-}
-
-/// The variables that a claim speaks of.
-pub(super) fn spoken_of(claim: &Cond<Place>, variables: &mut BTreeSet<VarId>) {
-    claim.for_each_leaf(&mut |place| {
-        if let Place::Memory(variable) = place {
-            variables.insert(*variable);
-        }
-    });
 }
 
 fn new_register(graph: &mut Graph) -> RegId {

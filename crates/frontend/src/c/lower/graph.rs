@@ -6,8 +6,8 @@
 
 use super::choice::CChoice;
 use program::{
-    Arith, CallSite, Cond, Expr, Failure, Invalid, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder,
-    VarId,
+    Arith, CallSite, Cond, Expr, Failure, Int, Invalid, Loc, Op, RegId, Relation, Span, Thread,
+    ThreadBuilder, VarId,
 };
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -168,6 +168,23 @@ impl Graph {
 
     pub fn arrow(&mut self, from: At, step: CStep, to: At, span: Span) {
         self.arrows.push(CArrow { from, to, step, span, call: self.call.clone() });
+    }
+
+    /// The threads that its steps start.
+    pub fn started(&self) -> impl Iterator<Item = usize> {
+        self.arrows.iter().filter_map(|arrow| match arrow.step {
+            CStep::Start(instance, _) => Some(instance),
+            _ => None,
+        })
+    }
+
+    /// Gives registers values before what begins at a place; the place where that begins then.
+    pub fn preset(&mut self, entry: At, values: impl IntoIterator<Item = (RegId, Int)>) -> At {
+        values.into_iter().fold(entry, |at, (register, value)| {
+            let before = self.place();
+            self.arrow(before, CStep::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
+            before
+        })
     }
 
     /// The place that a place was made one with.

@@ -10,11 +10,11 @@ use super::places::COrder;
 use super::thread::Lowerer;
 use super::value::{CPlace, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
-use super::world::{CCell, CKey, CLowered, Probe};
+use super::world::{CCell, CKey, CLowered};
 use crate::c::ast::CExpr;
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Cond, Expr as Over, Failure, FailureKind, Op, RegId, Relation, VarId};
+use program::{Arith, Cond, Expr as Over, FailureKind, Op, RegId, Relation, VarId};
 
 /// What is assumed where something is freed.
 const NOT_AGAIN: &str = "freed memory is not handed out again";
@@ -106,22 +106,19 @@ impl Lowerer<'_, '_> {
             let cond = Cond::compare(Relation::Eq, register, number(value));
             Op::Block { locked: false, parts: vec![Op::Load(register, mark), Op::Assume(cond)] }
         };
-        let bad = self.violation("memory is used after it was freed");
+        let bad = self.mistake("memory is used after it was freed");
         self.arrow(CStep::Op(looked(0)), next);
         self.arrow(CStep::Op(looked(1)), bad);
     }
 
-    fn violation(&mut self, what: &str) -> At {
-        let bad = self.place();
-        let kind = FailureKind::Error(what.to_string());
-        self.graph.failures.insert(bad, Failure { kind, span: self.span });
-        bad
+    /// A violation in words.
+    pub fn mistake(&mut self, what: &str) -> At {
+        self.violation(FailureKind::Error(what.to_string()))
     }
 
     /// `free`.
     pub fn free(&mut self, argument: &CExpr, token: u32) -> CLowered<()> {
-        let value = self.value(argument)?;
-        let address = self.as_number(&value.value, token)?;
+        let address = self.number_of(argument, token)?;
         if constant(&address) == Some(0) {
             return Ok(());
         }
@@ -148,7 +145,7 @@ impl Lowerer<'_, '_> {
                 continue;
             };
             self.at = here;
-            let twice = self.violation("memory is freed twice");
+            let twice = self.mistake("memory is freed twice");
             let is = |value| Op::Assume(Cond::compare(Relation::Eq, old, number(value)));
             let freed = vec![Op::Load(old, mark), is(0), Op::Store(mark, number(1))];
             self.arrow(CStep::Op(Op::locked(freed)), next);
@@ -157,7 +154,7 @@ impl Lowerer<'_, '_> {
         self.at = from;
         let others = Cond::and(others);
         if others != Cond::FALSE {
-            let bad = self.violation("something is freed that was not allocated");
+            let bad = self.mistake("something is freed that was not allocated");
             self.arrow(CStep::Op(Op::Assume(others)), bad);
         }
         self.at = next;
@@ -169,31 +166,18 @@ impl Lowerer<'_, '_> {
     fn blocks_at(&mut self, address: &Over<RegId>, token: u32) -> Vec<(i128, Option<VarId>)> {
         let values = match constant(address) {
             Some(known) => CValues::only(known),
-            None => {
-                let site = (self.path, token);
-                self.world.probes.push(Probe {
-                    thread: self.thread,
-                    at: self.at,
-                    expr: address.clone(),
-                    site,
-                });
-                self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE)
-            }
+            None => self.found(address, (self.path, token)),
         };
         let mut found = Vec::new();
         let mut freed: Vec<CKey> = Vec::new();
         for (index, object) in self.world.objects.iter().enumerate().filter(|(_, o)| o.key.2 == HEAP) {
             let Some(base) = object.base else { continue };
             let marks = self.world.marks.get(&index);
-            let blocks = marks.map_or(1, Vec::len);
-            let stride = (object.cells.len() / blocks).max(1) as i128;
             // Before there are marks, every cell may begin a block.
-            let starts = if marks.is_some() { blocks as i128 } else { object.cells.len() as i128 };
-            for at in
-                (0..starts).filter(|at| values.contains(base + at * if marks.is_some() { stride } else { 1 }))
-            {
+            let starts = marks.map_or(object.cells.len(), Vec::len);
+            let step = (object.cells.len() / starts.max(1)).max(1) as i128;
+            for at in (0..starts as i128).filter(|at| values.contains(base + at * step)) {
                 freed.push(object.key);
-                let step = if marks.is_some() { stride } else { 1 };
                 found.push((base + at * step, marks.map(|marks| marks[at as usize])));
             }
         }

@@ -3,7 +3,7 @@
 
 use super::analysis::{CSubject, analyse};
 use super::critical::make_atomic;
-use super::finish::{Finishing, accesses, spoken_of, tidy};
+use super::finish::{Finishing, accesses, tidy};
 use super::fold::{self, CSettled};
 use super::holds::drop_refusals;
 use super::private::{CPrivate, make_private};
@@ -41,7 +41,7 @@ impl Finishing<'_, '_> {
             loaded.extend(mine);
             theirs.into_iter().for_each(|variable| *stored.entry(variable).or_default() += 1);
         }
-        self.claimed.iter().for_each(|claimed| spoken_of(&claimed.when, &mut loaded));
+        loaded.extend(self.spoken_of());
         if self.world.options.races {
             loaded.extend(stored.keys());
         }
@@ -84,8 +84,7 @@ impl Finishing<'_, '_> {
             let both: BTreeSet<VarId> = loaded.into_iter().chain(stored).collect();
             both.into_iter().for_each(|variable| touching.entry(variable).or_default().push(*at));
         }
-        let mut claimed = BTreeSet::new();
-        self.claimed.iter().for_each(|claim| spoken_of(&claim.when, &mut claimed));
+        let claimed = self.spoken_of();
         let mut private: BTreeMap<usize, Vec<CPrivate>> = BTreeMap::new();
         for (variable, threads) in touching {
             let shared = &self.world.variables[variable.index()];
@@ -94,9 +93,7 @@ impl Finishing<'_, '_> {
             else {
                 continue;
             };
-            let value = self.begun.memory.get(&variable).cloned();
-            let initial = value.unwrap_or_else(|| Int::from(shared.initial));
-            let name = shared.name.to_string();
+            let (name, initial) = (shared.name.to_string(), self.after_beginning(variable));
             private.entry(*only).or_default().push(CPrivate { variable, name, initial });
         }
         for (at, variables) in private {
@@ -116,14 +113,10 @@ impl Finishing<'_, '_> {
         if self.world.options.races || self.world.options.apart {
             return;
         }
-        let mut claimed = BTreeSet::new();
-        self.claimed.iter().for_each(|claim| spoken_of(&claim.when, &mut claimed));
-        let (world, memory) = (&self.world, &self.begun.memory);
-        let free = |variable: VarId| {
-            let initial = memory.get(&variable).cloned();
-            let initial = initial.unwrap_or_else(|| Int::from(world.variables[variable.index()].initial));
-            initial == Int::ZERO && !claimed.contains(&variable)
-        };
+        let claimed = self.spoken_of();
+        let variables = (0..self.world.variables.len()).map(VarId::new);
+        let zero: BTreeSet<VarId> = variables.filter(|v| self.after_beginning(*v) == Int::ZERO).collect();
+        let free = |variable: VarId| zero.contains(&variable) && !claimed.contains(&variable);
         make_atomic(&mut kept(&mut self.threads, &self.kept), &free);
     }
 }

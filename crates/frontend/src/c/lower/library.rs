@@ -385,8 +385,7 @@ impl Lowerer<'_, '_> {
         if self.section > 0 {
             return Err(self.error(token, "threads cannot be awaited in an atomic section here"));
         }
-        let value = self.value(handle)?;
-        let over = self.as_number(&value.value, token)?;
+        let over = self.number_of(handle, token)?;
         let target = self.value(result)?;
         let wanted = target.as_constant() != Some(0);
         let known = constant(&over);

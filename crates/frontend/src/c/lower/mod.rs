@@ -16,7 +16,7 @@ mod calls;
 mod choice;
 mod clean;
 mod conditions;
-mod critical;
+pub(crate) mod critical;
 mod declare;
 mod expressions;
 mod finish;
@@ -41,7 +41,7 @@ mod sync;
 mod tagged;
 mod thread;
 mod value;
-mod values;
+pub(crate) mod values;
 mod views;
 mod world;
 

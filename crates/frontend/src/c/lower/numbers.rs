@@ -268,18 +268,14 @@ impl Lowerer<'_, '_> {
         let (x, y) = (self.kept(x)?, self.kept(y)?);
         let from = if self.at == from { from } else { self.at };
         for by in 0..bits {
-            let here = self.place();
-            self.at = from;
-            self.arrow(CStep::Op(Op::Assume(Cond::compare(Relation::Eq, y.clone(), number(by)))), here);
-            self.at = here;
+            self.way_if(from, &y, by);
             let result = self.shifted_by(op, x.clone(), a.bounds, by, &ty, token);
             let result = self.as_number(&result.value, token)?;
             self.arrow(CStep::Op(Op::Assign(register, result)), next);
         }
         self.at = from;
-        let bad = self.place();
         let kind = FailureKind::Error("a shift by this many places has no meaning".to_string());
-        self.graph.failures.insert(bad, program::Failure { kind, span: self.span });
+        let bad = self.violation(kind);
         let outside = Cond::or([
             Cond::compare(Relation::Lt, y.clone(), 0),
             Cond::compare(Relation::Ge, y, number(bits)),

@@ -7,11 +7,10 @@ use super::choice::{CChoice, CChosen};
 use super::graph::{At, CStep};
 use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
-use super::values::CValues;
 use super::views::{CSeen, CView};
-use super::world::{CCell, CLowered, Probe};
+use super::world::{CCell, CLowered};
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Cond, Expr, Failure, FailureKind, Fence, Op, RegId, Relation};
+use program::{Arith, Cond, Expr, FailureKind, Fence, Op, RegId, Relation};
 use std::rc::Rc;
 
 /// Of arrays with more cells than this only those are tried that an index may name.
@@ -45,7 +44,12 @@ pub(super) struct CTarget {
 impl CTarget {
     /// One that touches no cell which is known.
     fn apart(key: Expr<RegId>, apart: Vec<i128>) -> CTarget {
-        CTarget { key, cells: Vec::new(), apart, open: false, view: None }
+        CTarget { apart, ..CTarget::seen(key, Vec::new(), None) }
+    }
+
+    /// One that touches these cells and nothing else.
+    fn seen(key: Expr<RegId>, cells: Vec<(i128, CCell)>, view: Option<CView>) -> CTarget {
+        CTarget { key, cells, apart: Vec::new(), open: false, view }
     }
 
     /// The cell, if there is no choice.
@@ -89,7 +93,7 @@ impl Lowerer<'_, '_> {
                     CSeen::Pieces(view) => Some(view),
                     CSeen::Apart => return Err(self.world.only_a_part(inside.object, place.token)),
                 };
-                Ok(CTarget { key: inside.key.clone(), cells, apart: Vec::new(), open: false, view })
+                Ok(CTarget::seen(inside.key.clone(), cells, view))
             }
             CSpot::At(address) => self.pointed(address.clone(), place),
         }
@@ -99,22 +103,12 @@ impl Lowerer<'_, '_> {
     fn pointed(&mut self, address: Expr<RegId>, place: &CPlace) -> CLowered<CTarget> {
         if let Some(known) = constant(&address) {
             let Some((object, at)) = self.world.at_address(known) else {
-                return Ok(CTarget {
-                    key: address,
-                    cells: Vec::new(),
-                    apart: Vec::new(),
-                    open: true,
-                    view: None,
-                });
+                return Ok(CTarget { open: true, ..CTarget::apart(address, Vec::new()) });
             };
             let cells = vec![(known, self.world.objects[object].cells[at])];
             return match self.view(&Inside::at(object, at), &place.ty)? {
-                CSeen::Cell => {
-                    Ok(CTarget { key: address, cells, apart: Vec::new(), open: false, view: None })
-                }
-                CSeen::Pieces(view) => {
-                    Ok(CTarget { key: address, cells, apart: Vec::new(), open: false, view: Some(view) })
-                }
+                CSeen::Cell => Ok(CTarget::seen(address, cells, None)),
+                CSeen::Pieces(view) => Ok(CTarget::seen(address, cells, Some(view))),
                 CSeen::Apart => Ok(CTarget::apart(address, vec![known])),
             };
         }
@@ -124,9 +118,7 @@ impl Lowerer<'_, '_> {
             self.limit("what the program is called with is not known".to_string());
             return Ok(CTarget::apart(number(0), Vec::new()));
         }
-        let site = (self.path, place.token);
-        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
-        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let values = self.found(&address, (self.path, place.token));
         let (mut cells, mut apart) = (Vec::new(), Vec::new());
         for object in &self.world.objects {
             let Some(base) = object.base else { continue };
@@ -154,22 +146,12 @@ impl Lowerer<'_, '_> {
         }
         let from = self.at;
         for (value, cell) in &target.cells {
-            let here = self.place();
-            self.at = from;
-            self.arrow(
-                CStep::Op(Op::Assume(Cond::compare(Relation::Eq, target.key.clone(), number(*value)))),
-                here,
-            );
-            self.at = here;
+            self.way_if(from, &target.key, *value);
             self.alive(*cell);
             steps(*cell).into_iter().for_each(|(step, to)| self.arrow(step, to));
         }
         for value in &target.apart {
-            let here = self.place();
-            self.at = from;
-            let chosen = Cond::compare(Relation::Eq, target.key.clone(), number(*value));
-            self.arrow(CStep::Op(Op::Assume(chosen)), here);
-            self.at = here;
+            self.way_if(from, &target.key, *value);
             self.limit("what a pointer to a part of a number sees is not known".to_string());
         }
         self.at = from;
@@ -179,12 +161,9 @@ impl Lowerer<'_, '_> {
     /// The violation that there is no cell to touch.
     fn none_of(&mut self, target: &CTarget) {
         if target.open {
-            let bad = self.place();
             let null = constant(&target.key) == Some(0);
             let what = if null { NULL_USED } else { NO_OBJECT_USED };
-            self.graph
-                .failures
-                .insert(bad, Failure { kind: FailureKind::Error(what.to_string()), span: self.span });
+            let bad = self.violation(FailureKind::Error(what.to_string()));
             let others = target.cells.iter().map(|(value, _)| value).chain(&target.apart);
             let others = others.map(|value| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
@@ -392,13 +371,7 @@ impl Lowerer<'_, '_> {
         let register = self.temporary()?;
         let (from, next) = (self.at, self.place());
         for (key, at) in &inside.table {
-            let here = self.place();
-            self.at = from;
-            self.arrow(
-                CStep::Op(Op::Assume(Cond::compare(Relation::Eq, inside.key.clone(), number(*key)))),
-                here,
-            );
-            self.at = here;
+            self.way_if(from, &inside.key, *key);
             self.arrow(CStep::Op(Op::Assign(register, number(base + *at as i128))), next);
         }
         self.at = next;
@@ -465,18 +438,12 @@ impl Lowerer<'_, '_> {
         self.world.check_stride(inside.object, ty, (rest, last * stride + rest), last as i128, token)?;
         let by = self.kept(by.clone())?;
         let index = combine(Arith::Add, by.clone(), number(first as i128));
-        let inside_bounds = Cond::and([
-            Cond::compare(Relation::Ge, index.clone(), 0),
-            Cond::compare(Relation::Lt, index.clone(), number(length as i128)),
-        ]);
-        self.claim(inside_bounds, FailureKind::Bounds { array: name, length, index });
+        self.claim_bounds(name, length, index);
         let key = |at: usize| at as i128 - first as i128;
         let mut table: Vec<(i128, usize)> = (0..length).map(|at| (key(at), at * stride + rest)).collect();
         // A second index must find all rows.
         if length > FEW_CELLS && !self.world.unit.records.holds_arrays(ty) {
-            let site = (further(self.path, "index"), token);
-            let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
-            self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: by.clone(), site });
+            let values = self.found(&by, (further(self.path, "index"), token));
             let some_cell = table.first().copied();
             table.retain(|(key, _)| values.contains(*key));
             // Nothing is known in the first round, and what comes behind is to be looked at.
@@ -485,6 +452,15 @@ impl Lowerer<'_, '_> {
             }
         }
         Ok(Inside { object: inside.object, key: by, table, within: inside.within })
+    }
+
+    /// A violation unless an index lies in its array.
+    fn claim_bounds(&mut self, array: String, length: usize, index: Expr<RegId>) {
+        let inside = Cond::and([
+            Cond::compare(Relation::Ge, index.clone(), 0),
+            Cond::compare(Relation::Lt, index.clone(), number(length as i128)),
+        ]);
+        self.claim(inside, FailureKind::Bounds { array, length, index });
     }
 
     /// A second index: rows of an array of arrays.
@@ -497,11 +473,7 @@ impl Lowerer<'_, '_> {
         }
         let name = self.world.objects[inside.object].name.clone();
         let by = self.kept(by.clone())?;
-        let bounds = Cond::and([
-            Cond::compare(Relation::Ge, by.clone(), 0),
-            Cond::compare(Relation::Lt, by.clone(), number(count as i128)),
-        ]);
-        self.claim(bounds, FailureKind::Bounds { array: name, length: count, index: by.clone() });
+        self.claim_bounds(name, count, by.clone());
         let key = combine(Arith::Mul, inside.key.clone(), number(count as i128));
         let key = combine(Arith::Add, key, by);
         let rows = inside.table.iter();

@@ -6,7 +6,7 @@
 use super::clean::liveness;
 use super::graph::{At, CStep, Graph};
 use crate::mend::take_name;
-use program::{Expr, Int, Op, RegId, Span, VarId};
+use program::{Expr, Int, Op, RegId, VarId};
 use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 
@@ -34,15 +34,8 @@ pub(super) fn make_private(graph: &mut Graph, entry: At, variables: Vec<CPrivate
         }
     }
     let live = liveness(graph, &[]);
-    let mut at = entry;
-    for (register, initial) in start {
-        if initial != Int::ZERO && live.has(entry, register) {
-            let before = graph.place();
-            graph.arrow(before, CStep::Op(Op::Assign(register, Expr::Const(initial))), at, Span::NONE);
-            at = before;
-        }
-    }
-    at
+    start.retain(|(register, initial)| *initial != Int::ZERO && live.has(entry, *register));
+    graph.preset(entry, start)
 }
 
 fn kept_in_registers(op: &mut Op, registers: &FxHashMap<VarId, RegId>) {

@@ -156,8 +156,7 @@ impl Lowerer<'_, '_> {
 
     fn switch(&mut self, value: &CExpr, body: &CStmt) -> CLowered<()> {
         self.span = value.span;
-        let chosen = self.value(value)?;
-        let chosen = self.as_number(&chosen.value, value.token)?;
+        let chosen = self.number_of(value, value.token)?;
         let chosen = self.kept(chosen)?;
         let (mut cases, mut default) = (Vec::new(), None);
         collect_cases(body, &mut cases, &mut default);

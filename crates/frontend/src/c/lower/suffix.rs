@@ -96,24 +96,19 @@ fn follow(path: &mut Path, step: &CStep, mine: &dyn Fn(VarId) -> bool) -> Option
 fn apply(path: &mut Path, op: &Op, mine: &dyn Fn(VarId) -> bool) -> Option<bool> {
     let register =
         |path: &Path, r: &RegId| path.registers.get(r).cloned().unwrap_or(Expr::Const(Int::zero()));
+    let value = |path: &Path, expr: &Expr<RegId>| {
+        Some(expr.map(&mut |r| register(path, r))).filter(|value| !large(value))
+    };
     match op {
         Op::Assign(to, expr) => {
-            let value = expr.map(&mut |r| register(path, r));
-            if large(&value) {
-                return None;
-            }
-            path.registers.insert(*to, value);
+            path.registers.insert(*to, value(path, expr)?);
         }
         Op::Load(to, variable) if mine(*variable) => {
             let value = path.memory.get(variable).cloned().unwrap_or(Expr::Leaf(Place::Memory(*variable)));
             path.registers.insert(*to, value);
         }
         Op::Store(variable, expr) if mine(*variable) => {
-            let value = expr.map(&mut |r| register(path, r));
-            if large(&value) {
-                return None;
-            }
-            path.memory.insert(*variable, value);
+            path.memory.insert(*variable, value(path, expr)?);
         }
         Op::Assume(cond) => match cond.map(&mut |r| register(path, r)) {
             Cond::Const(value) => return Some(value),

@@ -9,7 +9,7 @@ use super::value::{CPlace, CSpot, Inside, Typed, combine, number};
 use super::world::{CCell, CLowered};
 use crate::c::ast::CExpr;
 use crate::c::types::Type;
-use program::{Arith, Cond, Expr as Over, Failure, FailureKind, Op, RegId, Relation};
+use program::{Arith, Cond, Expr as Over, Op, RegId, Relation};
 
 /// One way through an operation: what the old value must be, what is written, where it leads.
 struct CWay {
@@ -107,10 +107,7 @@ impl Lowerer<'_, '_> {
             let next = self.place();
             self.access(target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, old))), next)]);
             for way in ways {
-                let chosen = self.place();
-                self.at = next;
-                self.arrow(CStep::Op(Op::Assume(way.cond.clone())), chosen);
-                self.at = chosen;
+                self.way(next, way.cond.clone());
                 match &way.new {
                     Some(new) => self.write_in_section(target, new, way.to),
                     None => self.arrow(CStep::Op(Op::Skip), way.to),
@@ -139,51 +136,60 @@ impl Lowerer<'_, '_> {
         larger: bool,
         mask: Option<i128>,
     ) -> CLowered<Typed> {
-        let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
         let relation = if larger { Relation::Lt } else { Relation::Gt };
         let unsigned = |value: Over<RegId>| match mask {
             Some(mask) => Over::binary(Arith::And, value, number(mask)),
             None => value,
         };
-        let changes = Cond::compare(relation, unsigned(Over::Leaf(old)), unsigned(by.clone()));
-        let ways = [
-            CWay { cond: changes.clone(), new: Some(by.clone()), to: next },
-            CWay { cond: changes.negate(), new: None, to: next },
-        ];
-        self.locked(&target, old, &ways);
-        self.at = next;
+        let old = self.change(place, |_, old, next| {
+            let changes = Cond::compare(relation, unsigned(Over::Leaf(old)), unsigned(by.clone()));
+            vec![
+                CWay { cond: changes.clone(), new: Some(by.clone()), to: next },
+                CWay { cond: changes.negate(), new: None, to: next },
+            ]
+        })?;
         Ok(Typed::number(Over::Leaf(old), place.ty.plain()))
     }
 
-    fn lock(&mut self, argument: &CExpr) -> CLowered<()> {
-        let place = self.synchroniser(argument)?;
-        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let free = Cond::compare(Relation::Eq, old, 0);
-        let mine = number(self.thread as i128 + 1);
-        self.locked(&target, old, &[CWay { cond: free, new: Some(mine), to: next }]);
+    /// One locked step that goes one of the ways which the old value allows; gives the register with that.
+    fn change(
+        &mut self,
+        place: &CPlace,
+        ways: impl FnOnce(&mut Self, RegId, At) -> Vec<CWay>,
+    ) -> CLowered<RegId> {
+        let (target, old, next) = (self.target(place)?, self.temporary()?, self.place());
+        let ways = ways(self, old, next);
+        self.locked(&target, old, &ways);
         self.at = next;
-        Ok(())
+        Ok(old)
     }
 
-    fn bad(&mut self, what: &str) -> At {
-        let bad = self.place();
-        let kind = FailureKind::Error(what.to_string());
-        self.graph.failures.insert(bad, Failure { kind, span: self.span });
-        bad
+    /// The same of something that threads synchronise by.
+    fn operate(
+        &mut self,
+        argument: &CExpr,
+        ways: impl FnOnce(&mut Self, RegId, At) -> Vec<CWay>,
+    ) -> CLowered<()> {
+        let place = self.synchroniser(argument)?;
+        self.change(&place, ways).map(drop)
+    }
+
+    fn lock(&mut self, argument: &CExpr) -> CLowered<()> {
+        let mine = number(self.thread as i128 + 1);
+        self.operate(argument, |_, old, next| {
+            vec![CWay { cond: Cond::compare(Relation::Eq, old, 0), new: Some(mine), to: next }]
+        })
     }
 
     fn unlock(&mut self, argument: &CExpr) -> CLowered<()> {
-        let place = self.synchroniser(argument)?;
-        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let mine = Cond::compare(Relation::Eq, old, number(self.thread as i128 + 1));
-        let bad = self.bad("a lock is released that this thread does not hold");
-        let ways = [
-            CWay { cond: mine.clone(), new: Some(number(0)), to: next },
-            CWay { cond: mine.negate(), new: None, to: bad },
-        ];
-        self.locked(&target, old, &ways);
-        self.at = next;
-        Ok(())
+        self.operate(argument, |l, old, next| {
+            let mine = Cond::compare(Relation::Eq, old, number(l.thread as i128 + 1));
+            let bad = l.mistake("a lock is released that this thread does not hold");
+            vec![
+                CWay { cond: mine.clone(), new: Some(number(0)), to: next },
+                CWay { cond: mine.negate(), new: None, to: bad },
+            ]
+        })
     }
 
     fn try_lock(&mut self, argument: &CExpr, busy: i128) -> CLowered<Typed> {
@@ -239,37 +245,30 @@ impl Lowerer<'_, '_> {
 
     /// Readers are counted, a writer is -1.
     fn read_write_lock(&mut self, argument: &CExpr, writes: bool) -> CLowered<()> {
-        let place = self.synchroniser(argument)?;
-        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let (cond, new) = Self::take_shared(writes, old);
-        self.locked(&target, old, &[CWay { cond, new: Some(new), to: next }]);
-        self.at = next;
-        Ok(())
+        self.operate(argument, |_, old, next| {
+            let (cond, new) = Self::take_shared(writes, old);
+            vec![CWay { cond, new: Some(new), to: next }]
+        })
     }
 
     fn read_write_unlock(&mut self, argument: &CExpr) -> CLowered<()> {
-        let place = self.synchroniser(argument)?;
-        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let bad = self.bad("a lock is released that nobody holds");
-        let less = combine(Arith::Sub, Over::Leaf(old), number(1));
-        let ways = [
-            CWay { cond: Cond::compare(Relation::Eq, old, number(-1)), new: Some(number(0)), to: next },
-            CWay { cond: Cond::compare(Relation::Gt, old, 0), new: Some(less), to: next },
-            CWay { cond: Cond::compare(Relation::Eq, old, 0), new: None, to: bad },
-        ];
-        self.locked(&target, old, &ways);
-        self.at = next;
-        Ok(())
+        self.operate(argument, |l, old, next| {
+            let bad = l.mistake("a lock is released that nobody holds");
+            let less = combine(Arith::Sub, Over::Leaf(old), number(1));
+            vec![
+                CWay { cond: Cond::compare(Relation::Eq, old, number(-1)), new: Some(number(0)), to: next },
+                CWay { cond: Cond::compare(Relation::Gt, old, 0), new: Some(less), to: next },
+                CWay { cond: Cond::compare(Relation::Eq, old, 0), new: None, to: bad },
+            ]
+        })
     }
 
     fn semaphore(&mut self, argument: &CExpr, by: i128) -> CLowered<()> {
-        let place = self.synchroniser(argument)?;
-        let (target, old, next) = (self.target(&place)?, self.temporary()?, self.place());
-        let new = combine(Arith::Add, Over::Leaf(old), number(by));
-        let cond = if by < 0 { Cond::compare(Relation::Gt, old, 0) } else { Cond::TRUE };
-        self.locked(&target, old, &[CWay { cond, new: Some(new), to: next }]);
-        self.at = next;
-        Ok(())
+        self.operate(argument, |_, old, next| {
+            let new = combine(Arith::Add, Over::Leaf(old), number(by));
+            let cond = if by < 0 { Cond::compare(Relation::Gt, old, 0) } else { Cond::TRUE };
+            vec![CWay { cond, new: Some(new), to: next }]
+        })
     }
 
     /// How many wait, how many there must be, and which round it is.
@@ -292,8 +291,7 @@ impl Lowerer<'_, '_> {
 
     fn barrier_init(&mut self, barrier: &CExpr, count: &CExpr, token: u32) -> CLowered<()> {
         let cells = self.barrier_cells(barrier)?;
-        let count = self.value(count)?;
-        let count = self.as_number(&count.value, token)?;
+        let count = self.number_of(count, token)?;
         for (cell, value) in cells.iter().zip([number(0), count, number(0)]) {
             self.store(cell, &value, super::places::COrder::Plain)?;
         }

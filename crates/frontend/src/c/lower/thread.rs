@@ -3,12 +3,13 @@
 use super::graph::{At, CStep, Graph};
 use super::library::WRITTEN_FIRST;
 use super::value::{Typed, number};
-use super::world::{CCell, CCells, CKey, CLowered, Object, Threaded, World};
+use super::values::CValues;
+use super::world::{CCell, CCells, CKey, CLowered, Object, Probe, Threaded, World};
 use crate::Diagnostic;
 use crate::c::ast::CFunction;
 use crate::c::limits;
 use crate::c::types::Type;
-use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Span, VarId};
+use program::{Cond, Domain, Expr, Failure, FailureKind, Int, Op, RegId, Relation, Span, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -44,6 +45,27 @@ pub(super) struct CFrame {
     /// The cases of the innermost `switch`.
     pub cases: Vec<FxHashMap<usize, At>>,
     pub assigned: Rc<FxHashSet<Rc<str>>>,
+}
+
+impl CFrame {
+    /// The beginning of a function.
+    pub fn of(
+        function: Rc<CFunction>,
+        exit: usize,
+        result: Option<usize>,
+        assigned: Rc<FxHashSet<Rc<str>>>,
+    ) -> CFrame {
+        CFrame {
+            function,
+            exit,
+            result,
+            labels: FxHashMap::default(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            cases: Vec::new(),
+            assigned,
+        }
+    }
 }
 
 pub(super) struct Lowerer<'w, 'u> {
@@ -92,16 +114,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         let (at, end) = (graph.place(), graph.place());
         let assigned = super::assigned::of(world, &function);
         let exits = vec![CExit { at: end, known: None, section: 0 }];
-        let frame = CFrame {
-            function,
-            exit: 0,
-            result: None,
-            labels: FxHashMap::default(),
-            breaks: Vec::new(),
-            continues: Vec::new(),
-            cases: Vec::new(),
-            assigned,
-        };
+        let frame = CFrame::of(function, 0, None, assigned);
         Lowerer {
             world,
             graph,
@@ -274,21 +287,45 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         None
     }
 
+    /// A place that whoever gets to has violated something.
+    pub fn violation(&mut self, kind: FailureKind) -> At {
+        let bad = self.place();
+        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        bad
+    }
+
+    /// A way from a place on which a condition holds; we are on it from now on.
+    pub fn way(&mut self, from: At, cond: Cond<RegId>) {
+        let here = self.place();
+        self.at = from;
+        self.arrow(CStep::Op(Op::Assume(cond)), here);
+        self.at = here;
+    }
+
+    /// The same where an expression has this value.
+    pub fn way_if(&mut self, from: At, expr: &Expr<RegId>, value: i128) {
+        self.way(from, Cond::compare(Relation::Eq, expr.clone(), number(value)));
+    }
+
+    /// The values that an expression was found to have here in earlier rounds; later ones will know more.
+    pub fn found(&mut self, expr: &Expr<RegId>, site: (u64, u32)) -> CValues {
+        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: expr.clone(), site });
+        self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE)
+    }
+
     /// A violation unless the condition holds.
     pub fn claim(&mut self, cond: Cond<RegId>, kind: FailureKind) {
         if cond == Cond::TRUE {
             return;
         }
-        let (good, bad) = (self.place(), self.place());
-        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        let (good, bad) = (self.place(), self.violation(kind));
         self.fork(cond, good, bad);
         self.at = good;
     }
 
     /// A violation here.
     pub fn fail(&mut self, kind: FailureKind) {
-        let bad = self.place();
-        self.graph.failures.insert(bad, Failure { kind, span: self.span });
+        let bad = self.violation(kind);
         self.arrow(CStep::Op(Op::Skip), bad);
         self.unreachable();
     }

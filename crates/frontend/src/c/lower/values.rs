@@ -13,7 +13,7 @@ const FIRST_ADDRESS: i128 = 1000;
 
 /// Values that an integer may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum CValues {
+pub enum CValues {
     /// Nothing gets here.
     None,
     /// Just this: so it is of most registers at most places.
@@ -30,9 +30,12 @@ const LEAST: i128 = i128::MIN;
 const MOST: i128 = i128::MAX;
 
 impl CValues {
+    /// No value.
     pub const NONE: CValues = CValues::None;
+    /// Any value.
     pub const ALL: CValues = CValues::Range(LEAST, MOST);
 
+    /// Just this value.
     pub fn only(value: i128) -> CValues {
         CValues::One(value)
     }
@@ -69,6 +72,7 @@ impl CValues {
         CValues::list(list.iter().copied().filter(|value| wanted(*value)).collect())
     }
 
+    /// From the first to the second.
     pub fn range(low: i128, high: i128) -> CValues {
         match high.checked_sub(low) {
             Some(width) if width < 0 => CValues::NONE,
@@ -78,6 +82,7 @@ impl CValues {
         }
     }
 
+    /// The least and the greatest; `None` if there is no value.
     pub fn bounds(&self) -> Option<(i128, i128)> {
         match self {
             CValues::None => None,
@@ -88,6 +93,7 @@ impl CValues {
         }
     }
 
+    /// The value, if there is just one.
     pub fn single(&self) -> Option<i128> {
         match self {
             CValues::One(value) => Some(*value),
@@ -95,10 +101,12 @@ impl CValues {
         }
     }
 
+    /// Whether nothing gets here.
     pub fn is_none(&self) -> bool {
         *self == CValues::None
     }
 
+    /// Whether this is one of them.
     pub fn contains(&self, value: i128) -> bool {
         match self {
             CValues::None => false,
@@ -109,6 +117,7 @@ impl CValues {
         }
     }
 
+    /// Whether all lie in a range.
     pub fn within(&self, low: i128, high: i128) -> bool {
         self.bounds().is_none_or(|(least, most)| low <= least && most <= high)
     }
@@ -118,6 +127,7 @@ impl CValues {
         !self.is_none() && self.keep(low, high).is_none()
     }
 
+    /// These values, or if they are many, those around them.
     pub fn listed(mut list: Vec<i128>) -> CValues {
         list.sort_unstable();
         list.dedup();
@@ -136,6 +146,7 @@ impl CValues {
         }
     }
 
+    /// The values of both.
     pub fn join(&self, other: &CValues) -> CValues {
         match (self.as_list(), other.as_list()) {
             (Some(a), Some(b)) if std::ptr::eq(a, b) || is_part(b, a) => self.clone(),
@@ -198,6 +209,7 @@ impl CValues {
         }
     }
 
+    /// What an operation on these values gives.
     pub fn combine(op: Arith, a: &CValues, b: &CValues) -> CValues {
         if a.is_none() || b.is_none() {
             return CValues::NONE;
@@ -294,7 +306,7 @@ fn is_part(small: &[i128], large: &[i128]) -> bool {
 }
 
 /// The result on two numbers: `None` if it is too large, `Some(None)` if there is none.
-pub(super) fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
+pub fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
     Some(match op {
         Arith::Add => Some(a.checked_add(b)?),
         Arith::Sub => Some(a.checked_sub(b)?),
@@ -309,7 +321,7 @@ pub(super) fn exact(op: Arith, a: i128, b: i128) -> Option<Option<i128>> {
 
 /// Registers' values, in order of registers; what is not listed may be anything.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct CKnown(Vec<(RegId, CValues)>);
+pub struct CKnown(Vec<(RegId, CValues)>);
 
 impl Clone for CKnown {
     fn clone(&self) -> CKnown {
@@ -328,6 +340,7 @@ impl CKnown {
         CKnown(registers.map(|register| (register, values.clone())).collect())
     }
 
+    /// The values of a register.
     pub fn get(&self, register: RegId) -> CValues {
         self.listed(register).map_or(CValues::ALL, CValues::clone)
     }
@@ -337,6 +350,7 @@ impl CKnown {
         Some(&self.0[at].1)
     }
 
+    /// Says which values a register has.
     pub fn set(&mut self, register: RegId, values: CValues) {
         match self.0.binary_search_by_key(&register, |(known, _)| *known) {
             Ok(at) => self.0[at].1 = values,
@@ -389,7 +403,7 @@ impl CKnown {
 }
 
 /// What is known behind a step: what was known before it but for one register, so that nothing is copied for that.
-pub(super) struct CBehind<'k> {
+pub struct CBehind<'k> {
     pub known: &'k CKnown,
     pub written: Option<(RegId, CValues)>,
 }
@@ -414,7 +428,7 @@ impl<'k> CBehind<'k> {
 }
 
 /// What is known once a condition holds; `None` if it cannot.
-pub(super) fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
+pub fn refine(known: &CKnown, cond: &Cond<RegId>) -> Option<CKnown> {
     // Most conditions are which of its targets a pointer has, and are told before anything is copied.
     if narrowed(known, cond).is_some_and(|(_, left)| left.is_none()) {
         return None;
@@ -559,58 +573,4 @@ pub(super) fn register_and_shift(expr: &Expr<RegId>) -> Option<(RegId, i128)> {
 
 fn small(value: &Int) -> Option<i128> {
     i128::try_from(value).ok().filter(|value| value.unsigned_abs() < 1 << 100)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_cover_what_operations_give() {
-        let sets =
-            [CValues::range(-3, 9), CValues::only(4), CValues::range(2, 30), CValues::list(vec![-7, 0, 5])];
-        let ops =
-            [Arith::Add, Arith::Sub, Arith::Mul, Arith::Div, Arith::Rem, Arith::And, Arith::Or, Arith::Xor];
-        for a in &sets {
-            for b in &sets {
-                for op in ops {
-                    let all = CValues::combine(op, a, b);
-                    for x in (-10..40).filter(|x| a.contains(*x)) {
-                        for y in (-10..40).filter(|y| b.contains(*y)) {
-                            let value = exact(op, x, y).flatten();
-                            assert!(value.is_none_or(|v| all.contains(v)), "{op:?} {x} {y} not in {all:?}");
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn several_values_are_taken_out_at_once() {
-        let r = RegId::new(0);
-        let none_of = |values: &[i128]| {
-            let unlike = |value: &i128| Cond::compare(Relation::Ne, r, Expr::Const(Int::from(*value)));
-            Cond::And(values.iter().map(unlike).collect())
-        };
-        let known = |values: CValues| CKnown::all([r].into_iter(), &values);
-        let list = known(CValues::list(vec![1, 4, 6, 9]));
-        let left = refine(&list, &none_of(&[9, 4, 7])).expect("possible");
-        assert_eq!(left.get(r), CValues::list(vec![1, 6]));
-        assert!(refine(&list, &none_of(&[6, 1, 9, 4])).is_none());
-        let range = refine(&known(CValues::range(0, 50)), &none_of(&[1, 0, 49, 50, 20])).expect("possible");
-        assert_eq!(range.get(r).bounds(), Some((2, 48)));
-    }
-
-    #[test]
-    fn conditions_narrow() {
-        let r = RegId::new(0);
-        let known = CKnown::all([r].into_iter(), &CValues::range(0, 100));
-        let below = refine(&known, &Cond::compare(Relation::Lt, r, 10)).expect("possible");
-        assert_eq!(below.get(r).bounds(), Some((0, 9)));
-        let sum = Expr::binary(Arith::Add, r, 5);
-        let above = refine(&known, &Cond::compare(Relation::Ge, sum, 50)).expect("possible");
-        assert_eq!(above.get(r).bounds(), Some((45, 100)));
-        assert!(refine(&known, &Cond::compare(Relation::Gt, r, 100)).is_none());
-    }
 }

@@ -11,8 +11,7 @@ use super::graph::{At, CStep};
 use super::places::{COrder, CTarget, read, write};
 use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, combine, constant, number};
-use super::values::CValues;
-use super::world::{CCell, CLowered, Object, Probe, World};
+use super::world::{CCell, CLowered, Object, World};
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
 use program::{Arith, Cond, Expr, Op, RegId, Relation};
@@ -283,9 +282,7 @@ impl Lowerer<'_, '_> {
     ) -> CLowered<Option<CValue>> {
         let address = self.as_number(&pointer.value, token)?;
         let address = self.kept(address)?;
-        let site = (further(self.path, "bytes"), token);
-        let values = self.world.facts.targets.get(&site).cloned().unwrap_or(CValues::NONE);
-        self.world.probes.push(Probe { thread: self.thread, at: self.at, expr: address.clone(), site });
+        let values = self.found(&address, (further(self.path, "bytes"), token));
         let mut ways = Vec::new();
         for object in &self.world.objects {
             let cells = object.base.map_or(0..0, |base| base..base + object.cells.len() as i128);
@@ -311,21 +308,14 @@ impl Lowerer<'_, '_> {
         }
         let (register, from, next) = (self.temporary()?, self.at, self.place());
         for (here, to) in &ways {
-            let chosen = self.place();
-            self.at = from;
-            let cond = Cond::compare(Relation::Eq, address.clone(), number(*here));
-            self.arrow(CStep::Op(Op::Assume(cond)), chosen);
-            self.at = chosen;
+            self.way_if(from, &address, *here);
             match to {
                 Some(to) => self.arrow(CStep::Op(Op::Assign(register, number(*to))), next),
                 None => self.limit("what a pointer to a part of a number sees is not known".to_string()),
             }
         }
         let others = ways.iter().map(|(here, _)| Cond::compare(Relation::Ne, address.clone(), number(*here)));
-        let chosen = self.place();
-        self.at = from;
-        self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), chosen);
-        self.at = chosen;
+        self.way(from, Cond::and(others));
         let moved = combine(Arith::Add, address, by.clone());
         self.arrow(CStep::Op(Op::Assign(register, moved)), next);
         self.at = next;

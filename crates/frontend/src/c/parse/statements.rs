@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::{CParsed, CScope, Parser};
-use crate::c::ast::{CStmt, CStmtKind, For};
+use crate::c::ast::{CExpr, CStmt, CStmtKind, For};
 use crate::c::lexer::Kind;
 
 impl Parser<'_> {
@@ -54,13 +54,7 @@ impl Parser<'_> {
             let name = self.name()?;
             self.at += 1;
             self.skip_attributes()?;
-            // A label may stand at the end of a block.
-            if self.is("}") {
-                let span = self.peek().span.before();
-                let empty = CStmt { kind: CStmtKind::Empty, span, token: self.at as u32 };
-                return Ok(CStmtKind::Label(name, Box::new(empty)));
-            }
-            return Ok(CStmtKind::Label(name, self.boxed()?));
+            return Ok(CStmtKind::Label(name, self.labelled()?));
         }
         match &*word {
             "if" | "while" | "do" | "for" | "switch" => self.compound(&word),
@@ -118,9 +112,7 @@ impl Parser<'_> {
                 if !self.eat_word("while") {
                     return Err(self.unexpected("`while`"));
                 }
-                self.expect("(")?;
-                let cond = self.expression()?;
-                self.expect(")")?;
+                let cond = self.condition()?;
                 self.expect(";")?;
                 Ok(CStmtKind::DoWhile(body, cond))
             }
@@ -131,9 +123,7 @@ impl Parser<'_> {
                 done
             }
             _ => {
-                self.expect("(")?;
-                let cond = self.expression()?;
-                self.expect(")")?;
+                let cond = self.condition()?;
                 let body = self.boxed()?;
                 match word {
                     "while" => Ok(CStmtKind::While(cond, body)),
@@ -147,16 +137,24 @@ impl Parser<'_> {
         }
     }
 
+    fn condition(&mut self) -> CParsed<CExpr> {
+        self.expect("(")?;
+        let cond = self.expression()?;
+        self.expect(")")?;
+        Ok(cond)
+    }
+
     fn for_loop(&mut self) -> CParsed<CStmtKind> {
         self.expect("(")?;
         let start = self.at;
         let init = if self.eat(";") {
             None
-        } else if self.starts_type(0) {
-            let kind = CStmtKind::Declare(self.declaration()?);
-            Some(CStmt { kind, span: self.span_from(start), token: start as u32 })
         } else {
-            let kind = self.expression_statement()?;
+            let declares = self.starts_type(0);
+            let kind = match declares {
+                true => CStmtKind::Declare(self.declaration()?),
+                false => self.expression_statement()?,
+            };
             Some(CStmt { kind, span: self.span_from(start), token: start as u32 })
         };
         let cond = if self.is(";") { None } else { Some(self.expression()?) };
@@ -179,7 +177,7 @@ impl Parser<'_> {
         Ok(CStmtKind::Case(low, high, self.labelled()?))
     }
 
-    /// The statement behind a `case`; there may be none at the end of the block.
+    /// The statement behind a label or a `case`; there may be none at the end of the block.
     fn labelled(&mut self) -> CParsed<Box<CStmt>> {
         if self.is("}") {
             let span = self.peek().span.before();

@@ -8,8 +8,6 @@
 mod condition;
 mod directives;
 mod macros;
-#[cfg(test)]
-mod tests;
 
 use super::lexer::{Kind, Token, Written, tokens};
 use super::{COptions, headers, limits};
@@ -21,12 +19,12 @@ use std::rc::Rc;
 
 /// The texts that were read, the main one first.
 #[derive(Debug, Default)]
-pub(super) struct CFiles {
+pub struct CFiles {
     list: Vec<Rc<Source>>,
 }
 
 /// What came out.
-pub(super) struct Preprocessed {
+pub struct Preprocessed {
     pub tokens: Vec<Token>,
     pub files: CFiles,
     pub warnings: Vec<Diagnostic>,
@@ -107,7 +105,7 @@ impl CFiles {
 }
 
 /// Preprocesses a text.
-pub(super) fn preprocess(source: &Source, options: &COptions) -> Result<Preprocessed, Diagnostic> {
+pub fn preprocess(source: &Source, options: &COptions) -> Result<Preprocessed, Diagnostic> {
     let mut preprocessor = Preprocessor {
         options,
         files: CFiles::default(),

@@ -18,8 +18,8 @@ use program::{Arith, Int, Relation, Span};
 /// A binary operator that is not `&&` or `||`.
 #[derive(Clone, Copy)]
 enum Operator {
-    Arith(Arith),
-    Shift(Shift),
+    /// Gives a number.
+    Update(UpdateOperator),
     Compare(Relation),
 }
 
@@ -27,8 +27,8 @@ impl Operator {
     fn node<'a>(self, a: FwExpr<'a>, b: FwExpr<'a>) -> ExprKind<'a> {
         let (a, b) = (Box::new(a), Box::new(b));
         match self {
-            Operator::Arith(op) => ExprKind::Binary(op, a, b),
-            Operator::Shift(shift) => ExprKind::Shift(shift, a, b),
+            Operator::Update(UpdateOperator::Arith(op)) => ExprKind::Binary(op, a, b),
+            Operator::Update(UpdateOperator::Shift(shift)) => ExprKind::Shift(shift, a, b),
             Operator::Compare(relation) => ExprKind::Compare(relation, a, b),
         }
     }
@@ -43,15 +43,15 @@ const ATOMIC_NAMES: &[&str] = &["cmpxchg", "fetch_sub", "fetch_and", "fetch_or",
 /// The operator that gives a number.
 pub(super) fn arithmetic(kind: TokenKind) -> Option<UpdateOperator> {
     match operator(kind)?.0 {
-        Operator::Arith(op) => Some(UpdateOperator::Arith(op)),
-        Operator::Shift(shift) => Some(UpdateOperator::Shift(shift)),
+        Operator::Update(op) => Some(op),
         Operator::Compare(_) => None,
     }
 }
 
 fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
     let compare = |relation| Some((Operator::Compare(relation), COMPARISON));
-    let arith = |op, strength| Some((Operator::Arith(op), strength));
+    let arith = |op, strength| Some((Operator::Update(UpdateOperator::Arith(op)), strength));
+    let shift = |shift| Some((Operator::Update(UpdateOperator::Shift(shift)), 5));
     match kind {
         TokenKind::Equal => compare(Relation::Eq),
         TokenKind::NotEqual => compare(Relation::Ne),
@@ -62,8 +62,8 @@ fn operator(kind: TokenKind) -> Option<(Operator, u8)> {
         TokenKind::Or => arith(Arith::Or, 2),
         TokenKind::Xor => arith(Arith::Xor, 3),
         TokenKind::And => arith(Arith::And, 4),
-        TokenKind::ShiftLeft => Some((Operator::Shift(Shift::Left), 5)),
-        TokenKind::ShiftRight => Some((Operator::Shift(Shift::Right), 5)),
+        TokenKind::ShiftLeft => shift(Shift::Left),
+        TokenKind::ShiftRight => shift(Shift::Right),
         TokenKind::Plus => arith(Arith::Add, 6),
         TokenKind::Minus => arith(Arith::Sub, 6),
         TokenKind::Star => arith(Arith::Mul, 7),

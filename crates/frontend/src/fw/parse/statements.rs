@@ -231,22 +231,15 @@ impl<'a> FwParser<'a, '_> {
     /// `(c)`. A broken one is skipped if the block it guards follows.
     fn head_condition(&mut self) -> OrReported<FwExpr<'a>> {
         let start = self.token().span;
-        let parsed = self.parenthesised();
-        match parsed {
-            Ok(cond) if self.kind() == TokenKind::OpenBrace => Ok(cond),
+        let reported = match self.parenthesised() {
+            Ok(cond) if self.kind() == TokenKind::OpenBrace => return Ok(cond),
             Ok(_) => {
                 let hint = "the body stands in braces, also if it is one statement";
-                let reported = self.unexpected_with("`{`", |error| error.hint(hint));
-                if self.skip_to_block() { Ok(broken(start)) } else { Err(reported) }
+                self.unexpected_with("`{`", |error| error.hint(hint))
             }
-            Err(reported) => {
-                if self.skip_to_block() {
-                    Ok(broken(start))
-                } else {
-                    Err(reported)
-                }
-            }
-        }
+            Err(reported) => reported,
+        };
+        if self.skip_to_block() { Ok(broken(start)) } else { Err(reported) }
     }
 
     fn parenthesised(&mut self) -> OrReported<FwExpr<'a>> {

@@ -1,0 +1,5 @@
+//! Parts of the solver, one by one.
+
+mod int;
+mod merge;
+mod template;
