@@ -45,7 +45,7 @@ pub fn object<'a>(fenced: &Fenced<'a>) -> JsonAnswer<'a> {
         FenceAnswer::Placed(placed) if is_robust => {
             out.verdict = "robust";
             // Against SC there is nothing to prove.
-            out.checked = fenced.task.model.name() == "tso";
+            out.checked = !fenced.task.model.is_sc();
             merge(&mut more, placed_object(program, placed, &robust::without_object));
         }
         FenceAnswer::Placed(placed) => {

@@ -82,6 +82,12 @@ fn every_model_is_decided() {
     ran.says("1 store fence in W makes it robust against PSO (cost 1, optimal)");
     let ran = folder.run(&["fence", "--goal", "robust", "--model", "sc", "sb.fw"]).exits(0);
     ran.says("no fence is needed: robust against SC");
+    // Against SC there is nothing to check.
+    for (model, checked) in [("sc", false), ("tso", true), ("pso", true)] {
+        let fence = ["fence", "--goal", "robust", "--format", "json", "--model", model, "mp.fw"];
+        let json = folder.run(&fence).exits(0).json().remove(0);
+        assert_eq!((&json["verdict"], &json["checked"]), (&"robust".into(), &checked.into()), "{model}");
+    }
 }
 
 #[test]
