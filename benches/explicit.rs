@@ -9,7 +9,7 @@ mod support;
 
 use engine::{Answer, Engine, Explicit, LARGE, Reduction, Run};
 use evidence::{Certificate, Ignore, Listed, Statistics, Task, Verdict, check};
-use machine::{MODELS, Model, model_named};
+use machine::{MODELS, Model, TSO};
 use program::Program;
 use std::process::{Command, ExitCode};
 use support::{Clock, Flags, Requirements, corpus, peak_memory};
@@ -79,7 +79,7 @@ fn best(program: &Program, model: Model, large: usize, runs: usize) -> Measured 
 fn lamport(flags: &Flags) -> (Program, Model) {
     let threads = if flags.quick { 2 } else { 3 };
     let program = corpus("lamport_fast_fenced", &[("N", threads)]);
-    (program, model_named("tso").expect("a model"))
+    (program, TSO)
 }
 
 fn requirement(flags: &Flags) -> Requirements {

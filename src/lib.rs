@@ -43,7 +43,7 @@ pub use evidence::{
     Checked, Form, Goal, Ignore, Monitor, Progress, Stop, Task, Verdict, check, check_file, write_evidence,
 };
 pub use frontend::Diagnostic;
-pub use machine::{MODELS, Model, SC, TSO, model_named};
+pub use machine::{MODELS, Model, PSO, SC, TSO, model_named};
 pub use program::Program;
 
 mod args;

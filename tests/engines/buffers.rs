@@ -7,7 +7,7 @@ use support::{random, texts};
 
 use engine::{BufferAbstraction, Buffers, Engine, Explicit, Run};
 use evidence::{Certificate, Ignore, MostStates, PoolProof, Reason, Task, Verdict, check};
-use machine::{Pooled, Slot, State, Stepper, model_named};
+use machine::{Pooled, Slot, State, Stepper, TSO, model_named};
 use program::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ const TWICE: &str = "shared x, y, z; thread P { x = 1; y = 1; z = 1; z = 1; } \
 #[test]
 fn counting_proves_what_short_queues_do_not() {
     let program = texts::read(TWICE).expect("a program");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let found = KINDS.map(|buffers| asked(&task, buffers));
     assert_eq!(found, ["unknown", "safe", "unknown", "unknown", "safe", "safe"], "{KINDS:?}");
 }
@@ -82,7 +82,7 @@ fn counting_proves_what_short_queues_do_not() {
 fn too_coarse_an_abstraction_says_so() {
     let reasons = |text: &str, buffers| {
         let program = if text == TWICE { texts::read(text).expect("a program") } else { program(text) };
-        let task = Task::safe(&program, model_named("tso").expect("known"));
+        let task = Task::safe(&program, TSO);
         match verdict(&task, buffers, 200_000) {
             Verdict::Unknown(reasons) => reasons,
             other => panic!("{other:?}"),
@@ -98,7 +98,7 @@ fn too_coarse_an_abstraction_says_so() {
 #[test]
 fn the_set_abstraction_has_the_states_of_the_thesis() {
     let program = program("thesis_3_3");
-    let model = model_named("tso").expect("known");
+    let model = TSO;
     let task = Task::safe(&program, model);
     let verdict = verdict(&task, BufferAbstraction::Set, 200_000);
     let Verdict::Safe(Certificate::Pools(PoolProof { k: 0, set })) = verdict else { panic!("{verdict:?}") };
@@ -238,7 +238,7 @@ fn what_sets_know_of_places_is_said() {
     let text = "shared x, y; thread P { loop { x = 1; x = 2; l: y = 1; } } thread Q { let a; loop { a = x; } } \
                 never x == 3 || y == 2;";
     let program = texts::read(text).expect("a program");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let run = Run { buffers: BufferAbstraction::Set, ..Run::default() };
     let Verdict::Safe(certificate) = Buffers.verify(&task, &run).verdict else { panic!("safe") };
     let facts = evidence::known(&task, &certificate);

@@ -5,7 +5,7 @@ use support::corpus as data;
 
 use engine::{Cegar, Engine, Run};
 use evidence::{Checked, Ignore, Monitor, MostStates, Progress, Reason, Stop, Task, Verdict, check};
-use machine::{MODELS, Model, SC, model_named};
+use machine::{MODELS, Model, SC, TSO, model_named};
 use program::{Program, Source};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -99,7 +99,7 @@ fn what_diverges_ends_at_the_limit() {
          thread R { let a, b; loop { a = w; b = v; assert a <= b; stop = a; } }",
     );
     for limit in [100, 1_000, 5_000] {
-        let found = verify(&program, model_named("tso").expect("known"), &MostStates(limit));
+        let found = verify(&program, TSO, &MostStates(limit));
         assert_eq!(stopped(&found), Some(Stop::States));
     }
 }

@@ -10,7 +10,7 @@ use engine::{
     engine_named, place_fences,
 };
 use evidence::{BasisProof, Certificate, Ignore, MostStates, Reason, Stores, Task, Verdict, check};
-use machine::{Backward, Basis, Element, MODELS, model_named};
+use machine::{Backward, Basis, Element, MODELS, TSO, model_named};
 use program::Program;
 use std::collections::BTreeMap;
 
@@ -267,7 +267,7 @@ fn what_no_exploration_ends_on_is_decided() {
 #[test]
 fn data_without_end_are_no_question_for_it() {
     let program = texts::read("shared x; thread P { loop { x = x + 1; } } never x == 7;").expect("a program");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let (found, reasons) = asked(engine_named("complete").expect("an engine"), &task, 1_000_000);
     assert_eq!(found, "unknown");
     assert!(matches!(reasons[..], [Reason::NotFinite(_)]), "{reasons:?}");

@@ -9,7 +9,7 @@ use support::corpus as data;
 use data::{Case, corpus, expected, read};
 use engine::{Engine, GapProofs, Lazy, Run, engine_named};
 use evidence::{Ignore, MostStates, Statistics, Task, Verdict, check};
-use machine::{Buffered, Model, SC, State, StateSet, Stepper, TSO, model_named};
+use machine::{Buffered, Model, PSO, SC, State, StateSet, Stepper, TSO, model_named};
 use program::Program;
 use std::path::Path;
 
@@ -76,7 +76,7 @@ fn every_program_gets_its_verdict_under_tso() {
 
 #[test]
 fn every_program_gets_its_verdict_under_pso() {
-    every_program_gets_its_verdict(model_named("pso").expect("known"));
+    every_program_gets_its_verdict(PSO);
 }
 
 fn every_program_gets_its_verdict(model: Model) {

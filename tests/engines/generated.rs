@@ -3,7 +3,7 @@
 use engine::{BoundedContexts, ContextBound, ContextData, Engine, Portfolio, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
 use generate::{Automata, Family, FencedThreads, Generated, KnownAnswer, LossyChannel, MUTEXES, Mutex, Ring};
-use machine::{Event, model_named};
+use machine::{Event, TSO, model_named};
 use program::{Op, Program, Source};
 use support::corpus;
 
@@ -71,7 +71,7 @@ fn channels_keep_their_order() {
 fn rounds(moduli: &[usize]) -> usize {
     let made = Automata { moduli: moduli.to_vec(), disjoint: false }.generate().expect("of this size");
     let program = read(&made);
-    let task = Task::safe(&program, model_named("tso").expect("a model"));
+    let task = Task::safe(&program, TSO);
     let Verdict::Unsafe(trace) = BoundedContexts.verify(&task, &Run::default()).verdict else {
         panic!("there is a word")
     };

@@ -14,7 +14,7 @@ use evidence::{
     Certificate, Checked, Claim, ClosedSet, FileError, Form, Ignore, Listed, MostStates, Pass, Reason,
     Rejected, RobustProof, Stop, Task, Verdict, Via, carries_over, check, check_file, write_evidence,
 };
-use machine::{Event, StateSet, Trace, TraceStep, Violation, model_named};
+use machine::{Event, PSO, SC, StateSet, TSO, Trace, TraceStep, Violation, model_named};
 use program::{Delay, EdgeId, Op, Program, Source, ThreadId, UnrolledProgram};
 use random::{Shape, Sketch, minimise, seeds, sketch, sketch_shape};
 use std::io::{BufRead, Cursor};
@@ -22,11 +22,11 @@ use std::io::{BufRead, Cursor};
 const MOST: usize = 20_000;
 
 fn tso(program: &Program) -> Task<'_> {
-    Task::safe(program, model_named("tso").expect("a model"))
+    Task::safe(program, TSO)
 }
 
 fn asked(program: &Program) -> Task<'_> {
-    Task::robust(program, model_named("tso").expect("a model"))
+    Task::robust(program, TSO)
 }
 
 fn checked(engine: &dyn Engine, program: &Program, most: usize) -> Result<Checked, Rejected> {
@@ -94,7 +94,7 @@ fn has_loop(program: &Program) -> bool {
 /// Where each thread delays stores to one variable only, PSO is TSO: for `lazy`, and for the checker.
 #[test]
 fn one_variable_per_thread_makes_pso_like_tso() {
-    let pso = model_named("pso").expect("a model");
+    let pso = PSO;
     let mut answers = std::collections::BTreeMap::new();
     for seed in 0..seeds() {
         let program = sketch(seed).build();
@@ -218,7 +218,7 @@ fn threads_with_atomic_sections_are_decided() {
 }
 
 fn under_sc(program: &Program) -> ClosedSet {
-    let task = Task::safe(program, model_named("sc").expect("a model"));
+    let task = Task::safe(program, SC);
     match Explicit.verify(&task, &Run::default()).verdict {
         Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) => set,
         other => panic!("{}: {other:?}", program.name),
@@ -347,11 +347,11 @@ fn tampered_delays_are_rejected() {
     // Another model, and a program that is not robust.
     let (_, _, set) = with_delays();
     let verdict = Verdict::Safe(Certificate::Via(Via { pass: Pass::Delays(delays), gaps: None, set }));
-    let sc = Task::safe(&program, model_named("sc").expect("a model"));
+    let sc = Task::safe(&program, SC);
     assert_eq!(check(&sc, verdict, &Ignore).err(), Some(Rejected::NotForModel));
     let mp = corpus("mp.fw");
     let Verdict::Safe(robust) = Lazy.verify(&tso(&mp), &Run::default()).verdict else { panic!("it is safe") };
-    let pso = Task::safe(&mp, model_named("pso").expect("a model"));
+    let pso = Task::safe(&mp, PSO);
     assert_eq!(check(&pso, Verdict::Safe(robust), &Ignore).err(), Some(Rejected::NotForModel));
     let sb = corpus("sb.fw");
     let verdict = Verdict::Safe(Certificate::Via(Via {
@@ -539,7 +539,7 @@ fn no_delays_prove_an_unsafe_program_safe() {
     for (seed, shape) in (0..3 * seeds()).flat_map(|seed| shapes.map(|shape| (seed, shape))) {
         let program = sketch_shape(shape, seed).build();
         let violated = checked(&Explicit, &program, MOST).is_ok_and(|c| c.verdict().word() == "unsafe");
-        let sc = Task::safe(&program, model_named("sc").expect("a model"));
+        let sc = Task::safe(&program, SC);
         let weak = || matches!(Explicit.verify(&sc, &Run::default()).verdict, Verdict::Safe(_));
         if !violated || !carries_over(&program) || !weak() {
             continue;
@@ -553,7 +553,7 @@ fn no_delays_prove_an_unsafe_program_safe() {
                 extended = next;
                 delays.push(delay);
             }
-            let task = Task::safe(&extended, model_named("sc").expect("a model"));
+            let task = Task::safe(&extended, SC);
             let run = Run { monitor: &MostStates(MOST), ..Run::default() };
             match Explicit.verify(&task, &run).verdict {
                 Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) => {

@@ -2,7 +2,7 @@
 
 use engine::{Answer, Engine, Explicit, Portfolio, Run, ask, plan};
 use evidence::{Ignore, Monitor, MostStates, Progress, Stop, Task, Verdict, check};
-use machine::{MODELS, Trace, Violation, model_named};
+use machine::{MODELS, TSO, Trace, Violation, model_named};
 use program::{Program, Source};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -64,7 +64,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn an_unknown_names_the_same_reasons_with_any_number_of_threads() {
     let program = read("hard.fw", HARD);
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let expected = said(&answer(&task, 1, &MostStates(30_000)));
     for threads in [0, 2, 4] {
         assert_eq!(said(&answer(&task, threads, &MostStates(30_000))), expected, "{threads} threads");
@@ -98,7 +98,7 @@ impl Monitor for Narrow {
 #[test]
 fn whoever_has_taken_most_leaves_when_memory_is_short() {
     let program = corpus("alternating_bit.fw");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     for threads in [0, 1, 2, 3] {
         let narrow = Narrow { most: 60_000, taken: Mutex::default(), refused: AtomicUsize::new(0) };
         let answer = answer(&task, threads, &narrow);
@@ -123,7 +123,7 @@ fn work_is_shared() {
     let path = support::root().join("corpus/bakery_fenced.fw");
     let text = std::fs::read_to_string(path).expect("readable").replace("const N = 2;", "const N = 4;");
     let program = read("bakery_fenced.fw", &text);
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let plan = plan(&task);
     for threads in [1, 2] {
         let clerk = Clerk::default();
@@ -149,7 +149,7 @@ fn an_interruption_ends_everybody() {
         }
     }
     let program = read("hard.fw", HARD);
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     for threads in [1, 2, 3] {
         let answer = answer(&task, threads, &Interrupted);
         let (Verdict::Unknown(reasons) | Verdict::Within(_, reasons)) = answer.verdict else {
@@ -161,7 +161,7 @@ fn an_interruption_ends_everybody() {
 
 fn engines(text: &str) -> (Vec<&'static str>, Vec<&'static str>, bool) {
     let program = read("test.fw", text);
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let plan = plan(&task);
     let asked = plan.entries.iter().map(|entry| entry.engine.name()).collect();
     let left_out = plan.left_out.iter().map(|(engine, _)| *engine).collect();
@@ -205,7 +205,7 @@ fn a_head_start_is_for_violations_that_are_near() {
     let ahead = |body: &str| {
         let text = format!("shared x; thread P {{ let a; loop {{ {body} }} }} thread Q {{ x = 2; }}");
         let program = read("test.fw", &text);
-        let plan = plan(&Task::safe(&program, model_named("tso").expect("known")));
+        let plan = plan(&Task::safe(&program, TSO));
         let ahead = plan.entries.iter().filter(|entry| entry.head_start.is_some());
         ahead.map(|entry| entry.engine.name()).collect::<Vec<_>>()
     };
@@ -257,7 +257,7 @@ impl Engine for WithLiar {
 #[test]
 fn whose_evidence_is_rejected_is_named_and_others_answer() {
     let program = read("test.fw", "shared x; thread P { x = 1; } never x == 2;");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let found = ask(&task, &WithLiar, &Run::default()).expect("others answer");
     assert_eq!((found.checked.holds(), found.engine), (Some(true), "explicit"));
     assert_eq!(found.bugs.iter().map(|bug| bug.engine).collect::<Vec<_>>(), ["liar"]);
@@ -267,7 +267,7 @@ fn whose_evidence_is_rejected_is_named_and_others_answer() {
 #[test]
 fn the_portfolio_leaves_out_whom_it_is_told_to() {
     let program = read("test.fw", "shared x; thread P { x = 1; } never x == 2;");
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let answer = |without| Portfolio.verify(&task, &Run { without, ..Run::default() });
     assert_eq!(answer(&[]).engine, "explicit");
     assert_eq!(answer(&["explicit"]).engine, "lazy");

@@ -7,7 +7,7 @@ use support::random;
 
 use engine::{Engine, Explicit, Order, Run, prevented_by};
 use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
-use machine::{Account, Action, Event, MODELS, Model, ReadFrom, Trace, TraceStep, model_named, replay};
+use machine::{Account, Action, Event, MODELS, Model, ReadFrom, TSO, Trace, TraceStep, model_named, replay};
 use program::{Fence, Op, Placement, Point, Program, Source, Strength};
 use random::{generate, seeds};
 use std::collections::BTreeSet;
@@ -195,7 +195,7 @@ thread Q { let b; loop { y = 1; b = x; m: skip; y = 0; } }
 thread R { loop { z = z + 1; if (z > 3) { z = 0; } } }
 never P@l && Q@m && P.a == 0 && Q.b == 0;";
     let program = read(text);
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let trace = found(&task, Order::Depth).expect("unsafe");
     let simple = simpler(&task, &trace);
     let threads: BTreeSet<&str> =
@@ -213,7 +213,7 @@ thread P { let a; loop { x = 1; a = y; l: skip; x = 0; } }
 thread Q { let b; loop { y = 1; b = x; m: skip; y = 0; } }
 never P@l && Q@m && P.a == 0 && Q.b == 0;",
     );
-    let task = Task::safe(&program, model_named("tso").expect("known"));
+    let task = Task::safe(&program, TSO);
     let last = found(&task, Order::Breadth).expect("unsafe");
     let (p, q) = (program.threads[0].clone(), program.thread_ids().next().expect("a thread"));
     let mut steps = Vec::new();

@@ -8,7 +8,7 @@ use support::corpus as data;
 use data::{corpus, expected};
 use engine::{BufferAbstraction, Reduction, Run, engine_named};
 use evidence::{Certificate, Listed, MostStates, PoolProof, Task, Verdict, write_smtlib};
-use machine::{StateSet, model_named};
+use machine::{SC, StateSet, model_named};
 use program::{Program, Source};
 use solvers::{CVC5, Z3, answers};
 use std::collections::BTreeSet;
@@ -118,7 +118,7 @@ fn counters_queues_and_remainders_are_proved_for_other_solvers_too() {
 #[test]
 fn a_certificate_that_does_not_fit_the_program_has_no_form() {
     let (mine, other) = (read("peterson_fenced"), read("ticket_lock"));
-    let model = model_named("sc").expect("known");
+    let model = SC;
     for engine in ["explicit", "gaps", "cegar"] {
         let proof = certificate(&Task::safe(&mine, model), engine, &Run::default());
         let refused = write_smtlib(&Task::safe(&other, model), &proof, &mut std::io::sink());

@@ -23,7 +23,7 @@ use evidence::{
 };
 use facts::{Fact, parse};
 use fastrand::Rng;
-use machine::{Buffered, Doubt, MODELS, Model, State, StateSet, Stepper, model_named};
+use machine::{Buffered, Doubt, MODELS, Model, State, StateSet, Stepper, TSO};
 use mutations::MUTATIONS;
 use program::Program;
 use std::cell::Cell;
@@ -358,7 +358,7 @@ fn passes(program: &Program, file: &[u8], budget: usize) -> (usize, bool) {
 fn a_smaller_budget_takes_more_passes_and_no_more_memory() {
     let path = support::root().join("corpus/chase_lev_fenced.fw");
     let program = corpus_program(&path);
-    let task = Task::safe(&program, model_named("tso").expect("a model"));
+    let task = Task::safe(&program, TSO);
     let verdict = Explicit.verify(&task, &Run::default()).verdict;
     let Verdict::Safe(Certificate::Listed(Listed { gaps: None, set })) = &verdict else { panic!("safe") };
     // A round stops collecting at the budget, give or take a chunk of the state set and of its

@@ -6,7 +6,7 @@
 
 use engine::{BoundedContexts, ContextBound, ContextData, Engine, Run};
 use evidence::{Ignore, MostStates, Reason, Task, Verdict, check};
-use machine::{Contexts, Machine, Model, NEVER, SC, State, StateSet, Stepper, TSO, model_named};
+use machine::{Contexts, Machine, Model, NEVER, PSO, SC, State, StateSet, Stepper, TSO};
 use program::{
     Expr, Fence, Int, Loc, Op, Place, Program, RegId, Source, Span, ThreadBuilder, ThreadId, Variable,
 };
@@ -226,7 +226,7 @@ fn predicates_serve_where_order_does_not() {
     let text = "shared x, y; thread P { let a; loop { a = a + 1; x = a; y = 2 * a; } } \
                 thread Q { let s, r; s = y; r = x; assert s <= 2 * r; }";
     let program = read(text).expect("a program");
-    let pso = model_named("pso").expect("a model");
+    let pso = PSO;
     let ask = |model: Model, data: ContextData| {
         let run = Run { contexts: ContextBound { contexts: Some(2), data }, ..Run::default() };
         BoundedContexts.verify(&Task::safe(&program, model), &run)

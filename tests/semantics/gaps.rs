@@ -7,7 +7,7 @@ use support::random;
 use engine::{Engine, GapProofs, Run};
 use evidence::{Certificate, ClosedSet, Form, Ignore, Listed, Task, Verdict, check_file, write_evidence};
 use fastrand::Rng;
-use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, SC, State, StateSet, TSO, model_named};
+use machine::{Buffered, DataDomain, GapStepper, Gaps, MODELS, Model, PSO, SC, State, StateSet, TSO};
 use program::{Arith, Domain, Expr, Op, Program, RegId, Source};
 use std::io::{BufRead, Cursor};
 
@@ -146,7 +146,7 @@ fn accepted(task: &Task<'_>, gaps: Gaps, set: ClosedSet) -> bool {
 
 #[test]
 fn a_certificate_without_any_one_of_its_states_is_rejected() {
-    for (name, model) in [("ticket_lock", TSO), ("alternating_bit", model_named("pso").expect("known"))] {
+    for (name, model) in [("ticket_lock", TSO), ("alternating_bit", PSO)] {
         let (program, gaps, set) = proved(name, model);
         let task = Task::safe(&program, model);
         assert!(accepted(&task, gaps, copy(&set, |_| true)));

@@ -67,7 +67,7 @@ pub use gap_stepper::GapStepper;
 pub use gaps::Gaps;
 pub use in_reach::{InReach, is_out_of_reach};
 pub use local_first::LocalFirst;
-pub use model::{Entry, MODELS, MemoryModel, Model, SC, TSO, model_named};
+pub use model::{Entry, MODELS, MemoryModel, Model, PSO, SC, TSO, model_named};
 pub use moves::{Event, Machine, Move, MoveOf, Moves, Slot, ValueSource, initial_value};
 pub use pack::short_word;
 pub use parts::{Numbering, OwnNumbers, PartedState, PartedSuccessor};

@@ -98,8 +98,11 @@ pub const SC: Model = &crate::sc::Sc;
 /// Total store order, the model that robustness is about.
 pub const TSO: Model = &crate::tso::Tso;
 
+/// Partial store order: stores to different variables may overtake each other.
+pub const PSO: Model = &crate::pso::Pso;
+
 /// All models, each weaker than those before it.
-pub const MODELS: &[Model] = &[SC, TSO, &crate::pso::Pso];
+pub const MODELS: &[Model] = &[SC, TSO, PSO];
 
 /// The model of this name.
 pub fn model_named(name: &str) -> Option<Model> {

@@ -11,7 +11,7 @@ use engine::{
     Run, place_fences,
 };
 use evidence::{Monitor, Statistics, Task};
-use machine::{Forgotten, Keep, MODELS, Model, TSO};
+use machine::{Forgotten, Keep, Model, PSO, TSO};
 use program::{Fence, Program, Strength};
 
 /// Table 1, PSO, and unbounded counters.
@@ -67,8 +67,6 @@ const SAFE: &[(&str, CorpusFile)] = &[
     ("treiber_stack", corpus!("treiber_stack")),
     ("thesis_3_3 (stores for ever)", corpus!("thesis_3_3")),
 ];
-
-const PSO: Model = MODELS[2];
 
 fn fences(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(vec![table_1(bencher)?, under_pso(bencher)?, counters(bencher)?])

@@ -186,14 +186,14 @@ mod tests {
     use engine::{ENGINES, Run, decide};
     use evidence::Task;
     use frontend::Options;
-    use machine::MODELS;
+    use machine::TSO;
     use program::Source;
 
     /// The witness of a program within a width, without colours.
     fn witness_of(text: &str, width: usize) -> String {
         let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
         let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
-        let task = Task::robust(&parsed.program, MODELS[1]);
+        let task = Task::robust(&parsed.program, TSO);
         let found = decide(&task, ENGINES[0], &Run::default()).expect("no bug");
         let told = ToldWitness::new(&parsed.program, found.checked.witness().expect("it is not robust"));
         let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);

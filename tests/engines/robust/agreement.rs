@@ -1,11 +1,10 @@
 //! The engine against enumeration, on random programs.
 
 use super::looks::{has_loop, is_robust};
-use super::programs::pso;
 use super::programs::robust;
 use super::random::{Sketch, chain_sketch, minimise, overtaking_sketch, seeds, sketch};
 use evidence::{Ignore, Verdict, Witness};
-use machine::{Event, Model, TSO};
+use machine::{Event, Model, PSO, TSO};
 use std::collections::BTreeSet;
 
 /// How many programs got which answer, from the engine and from enumeration alike.
@@ -101,7 +100,7 @@ fn agrees_on_chains_through_several_threads() {
 #[test]
 fn agrees_with_enumerating_all_runs_against_pso() {
     let seeds = seeds();
-    let tally = compare(seeds, pso(), sketch);
+    let tally = compare(seeds, PSO, sketch);
     let share = |part: usize, of: usize| part as u64 * of as u64 > seeds;
     assert!(share(tally.robust, 10) && share(tally.not(), 10), "{tally:?} of {seeds}");
     assert!(tally.overtaking * 10 > tally.not(), "stores that overtake: {tally:?}");
@@ -109,13 +108,13 @@ fn agrees_with_enumerating_all_runs_against_pso() {
 
 #[test]
 fn agrees_on_chains_against_pso() {
-    let tally = compare(seeds(), pso(), chain_sketch);
+    let tally = compare(seeds(), PSO, chain_sketch);
     assert!(tally.robust * 4 > tally.judged() && tally.not() * 4 > tally.judged(), "{tally:?}");
 }
 
 #[test]
 fn agrees_where_several_threads_have_to_delay() {
-    let tally = compare(seeds(), pso(), overtaking_sketch);
+    let tally = compare(seeds(), PSO, overtaking_sketch);
     assert!(tally.judged() > tally.skipped * 4, "too many are too large: {tally:?}");
     assert!(tally.robust * 5 > tally.judged() && tally.not() * 5 > tally.judged(), "{tally:?}");
     assert!(tally.several * 20 > tally.judged(), "several delay: {tally:?}");

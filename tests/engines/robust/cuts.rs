@@ -1,10 +1,10 @@
 //! What the program text alone dismisses, against searching for it all the same.
 
-use super::programs::{corpus, parse, pso};
+use super::programs::{corpus, parse};
 use super::random::{chain_sketch, sketch};
 use engine::{Cuts, Engine, Robust, Run};
 use evidence::{Ignore, MostStates, Task};
-use machine::{Model, TSO};
+use machine::{Model, PSO, TSO};
 use program::Program;
 
 /// The verdict, and how many delays were searched for.
@@ -26,7 +26,7 @@ fn check(without: Cuts) {
     let (mut more, mut verdicts) = (0, [0, 0]);
     let sketches = (0..400).flat_map(|seed| [sketch(seed), chain_sketch(seed)]);
     // Every kind of program under each model.
-    let models = [TSO, TSO, pso(), pso()].into_iter().cycle();
+    let models = [TSO, TSO, PSO, PSO].into_iter().cycle();
     for (program, model) in sketches.map(|sketch| sketch.build()).zip(models) {
         let ((all, few), (some, many)) =
             (answer(&program, model, Cuts::ALL), answer(&program, model, without));

@@ -1,9 +1,10 @@
 //! Fences for robustness: as few as the predecessor, and as few as trying all sets finds.
 
-use super::programs::{answer, answer_against, corpus, pso, read, task};
+use super::programs::{answer, answer_against, corpus, read, task};
 use super::random::{chain_sketch, overtaking_sketch, sketch};
 use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, FencePoint, Placed, Points, Run, place_fences};
 use evidence::{MostStates, Task, Verdict};
+use machine::PSO;
 use program::{EdgeId, Fence, FenceSet, Op, Placement, Point, Program, Strength};
 use std::collections::BTreeSet;
 
@@ -175,7 +176,7 @@ fn cheapest_against_pso(program: &Program, places: &[Placement], costs: Costs) -
             }
             rest /= 3;
         }
-        (answer_against(&fences.apply(program), pso()) == "robust").then_some(cost)
+        (answer_against(&fences.apply(program), PSO) == "robust").then_some(cost)
     };
     (0..ways).filter_map(price).min()
 }
@@ -188,11 +189,11 @@ fn no_cheaper_full_and_store_fences_will_do_against_pso() {
     let sketches = (0..60).flat_map(|seed| [sketch(seed), chain_sketch(seed), overtaking_sketch(seed)]);
     for program in sketches.map(|sketch| sketch.build()) {
         let places = behind_stores(&program);
-        if places.len() > 4 || answer_against(&program, pso()) != "not robust" {
+        if places.len() > 4 || answer_against(&program, PSO) != "not robust" {
             continue;
         }
         let run = Run { monitor: &MostStates(1 << 21), ..Run::default() };
-        let found = place_fences(&Task::robust(&program, pso()), ENGINES[0], &options, &run).expect("no bug");
+        let found = place_fences(&Task::robust(&program, PSO), ENGINES[0], &options, &run).expect("no bug");
         let FenceAnswer::Placed(placed) = found.answer else {
             panic!("{}: no answer\n{}", program.name, program::print(&program));
         };

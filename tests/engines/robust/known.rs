@@ -1,9 +1,9 @@
 //! Programs with known answers, and the checker on broken witnesses.
 
 use super::looks::is_robust;
-use super::programs::{answer, answer_against, corpus, parse, pso, read, robust, task, witness};
+use super::programs::{answer, answer_against, corpus, parse, read, robust, task, witness};
 use evidence::{Checked, Ignore, MostStates, Rejected, Verdict, Witness, WitnessRejected, check};
-use machine::TSO;
+use machine::{PSO, TSO};
 use program::Program;
 
 #[test]
@@ -183,7 +183,7 @@ fn values_that_only_flow_need_no_bounds() {
              thread Q {{ let b; y = 1; {fence} b = x; z = b + 1; }}"
         )
     };
-    for model in [TSO, pso()] {
+    for model in [TSO, PSO] {
         let check = |text: &str, expected: &str| {
             let found = robust(&parse(text), model, &MostStates(1 << 12));
             assert_eq!(found.checked.verdict().word(), expected, "{text}");
@@ -246,7 +246,7 @@ fn programs_against_pso() {
     ];
     for (what, text, expected) in known {
         let program = parse(text);
-        assert_eq!(is_robust(&program, pso()), Some(expected), "{what}, by enumeration");
-        assert_eq!(answer_against(&program, pso()) == "robust", expected, "{what}, by the engine");
+        assert_eq!(is_robust(&program, PSO), Some(expected), "{what}, by enumeration");
+        assert_eq!(answer_against(&program, PSO) == "robust", expected, "{what}, by the engine");
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::{ENGINES, Finding, Run, decide};
 use evidence::{Ignore, Monitor, MostStates, Task, Verdict, Witness};
-use machine::{Model, TSO, model_named};
+use machine::{Model, TSO};
 use program::{Program, Source};
 use std::path::Path;
 
@@ -25,11 +25,6 @@ pub fn parse(text: &str) -> Program {
 /// Is it robust against TSO?
 pub fn task(program: &Program) -> Task<'_> {
     Task::robust(program, TSO)
-}
-
-/// The model in which stores overtake stores.
-pub fn pso() -> Model {
-    model_named("pso").expect("a model")
 }
 
 /// What is found out, checked.

@@ -6,7 +6,7 @@ use evidence::{
     write_evidence,
 };
 use fastrand::Rng;
-use machine::{Backward, Model, model_named};
+use machine::{Backward, Model, PSO, TSO, model_named};
 use program::{Program, Renaming, Source};
 use std::io::{self, BufRead, Cursor};
 
@@ -118,7 +118,7 @@ fn an_unsafe_program_has_no_basis() {
     // What proves the fenced program says nothing of the one without fences.
     let text = SUBJECTS[3].1;
     let (fenced, plain) = (program(text), program(&text.replace("fence;", "skip;")));
-    let model = model_named("tso").expect("known");
+    let model = TSO;
     let (task, other) = (Task::safe(&fenced, model), Task::safe(&plain, model));
     let borrowed = proof(&task);
     assert!(check(&other, Verdict::Safe(Certificate::Basis(borrowed)), &Ignore).is_err());
@@ -162,7 +162,7 @@ fn elements_of_another_program_are_refused() {
 /// What holds up to names holds of a program that the names do not matter to, and up to these names only.
 #[test]
 fn renamings_must_preserve_the_program() {
-    let (program, model) = (program(REPLICAS), model_named("pso").expect("known"));
+    let (program, model) = (program(REPLICAS), PSO);
     let task = Task::safe(&program, model);
     let whole = proof(&task);
     assert_eq!((whole.renamings.len(), accepted(&task, &whole)), (2, Ok(())));
@@ -202,7 +202,7 @@ fn a_thread_of_its_own_is_not_covered_by_the_others() {
 
 #[test]
 fn lines_that_demand_nonsense_are_refused() {
-    let (program, model) = (program(SUBJECTS[0].1), model_named("tso").expect("known"));
+    let (program, model) = (program(SUBJECTS[0].1), TSO);
     let task = Task::safe(&program, model);
     let verdict = Verdict::Safe(Certificate::Basis(proof(&task)));
     let mut file = Vec::new();

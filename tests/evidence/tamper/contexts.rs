@@ -7,7 +7,7 @@ use evidence::{
     check, check_file, write_evidence,
 };
 use fastrand::Rng;
-use machine::{Model, StateSet, model_named};
+use machine::{Model, SC, StateSet, model_named};
 use program::{Program, Source};
 use reference::{ReferenceLimits, ReferenceModel, explore_contexts};
 use std::io::{self, BufRead, Cursor};
@@ -170,7 +170,7 @@ fn every_state_is_needed_and_a_bound_is_for_its_program() {
                 "{found:?}"
             );
         }
-        let other = Task { model: model_named("sc").expect("a model"), ..task };
+        let other = Task { model: SC, ..task };
         let verdict = Verdict::Within(Box::new(within(&task, *contexts, *data)), Vec::new());
         assert!(matches!(check(&other, verdict, &Ignore), Err(Rejected::OtherQuestion)), "{text}");
     }

@@ -6,7 +6,7 @@ use crate::commands::bench::{Bench, Bencher, Measured};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Order, Points, Run, decide, place_fences};
 use evidence::{Monitor, Task};
-use machine::MODELS;
+use machine::TSO;
 use program::Program;
 
 /// Fig. 5.9.
@@ -156,5 +156,5 @@ fn fences(bencher: &Bencher<'_>, program: &Program, order: Order) -> Result<Meas
 
 /// Is it robust against TSO?
 fn task(program: &Program) -> Task<'_> {
-    Task::robust(program, MODELS[1])
+    Task::robust(program, TSO)
 }
