@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs Fencewright: the program, the site with the book and the playground, man pages and completions.
 #
-#   curl -fsSL https://github.com/fencewright/fencewright/releases/latest/download/install.sh | sh
-#   curl … | sh -s -- /usr/local      below another folder than ~/.local
 #   ./install.sh                      from the unpacked archive that it stands in
+#   ./install.sh /usr/local           below another folder than ~/.local
+#   FENCEWRIGHT_RELEASES=ADDRESS sh install.sh
+#                                     fetches archive and checksum from ADDRESS
 #
-# FENCEWRIGHT_RELEASES names another address to fetch the archive from.
+# There is no address of its own: whoever publishes the archive says where.
 set -eu
 
 # Everything is in functions that the last line calls: a script that was fetched in part does nothing.
@@ -31,7 +32,8 @@ checked() { # file with checksums
 
 fetch() { # folder
     archive="fencewright-$(target).tar.gz"
-    from="${FENCEWRIGHT_RELEASES:-https://github.com/fencewright/fencewright/releases/latest/download}"
+    from="${FENCEWRIGHT_RELEASES:-}"
+    [ -n "$from" ] || fail "say where the archive is: FENCEWRIGHT_RELEASES=ADDRESS sh install.sh"
     for file in "$archive" "$archive.sha256"; do
         curl -fsSL -o "$1/$file" "$from/$file" || fail "$from/$file cannot be fetched"
     done
