@@ -2,7 +2,7 @@
 //! exploration does, and its evidence is accepted from memory and from files.
 
 use support::corpus::{Case, corpus, expected, read};
-use support::models::models;
+use support::models::{self, models};
 use support::{random, texts};
 
 use engine::{
@@ -104,7 +104,7 @@ fn random_programs_get_the_answer_of_exploration() {
         let found = tally.get(what).copied().unwrap_or(0) as u64;
         assert!(found * 100 >= seeds() * percent, "{what}: only {found} of {}\n{tally:#?}", seeds());
     };
-    for model in ["sc", "tso", "pso"] {
+    for model in models::names() {
         at_least(&format!("{model} safe"), 10);
         at_least(&format!("{model} unsafe"), 10);
     }
@@ -258,7 +258,7 @@ fn what_no_exploration_ends_on_is_decided() {
     }
     let path = corpus().into_iter().find(|path| path.ends_with("thesis_3_3.fw")).expect("in the corpus");
     let program = read(&path, &BTreeMap::new());
-    for model in ["sc", "tso", "pso"] {
+    for model in models::names() {
         let task = Task::safe(&program, model_named(model).expect("known"));
         assert_eq!(asked(&Complete, &task, 1_000_000).0, "safe", "{model}");
     }

@@ -8,7 +8,7 @@
 mod lifting;
 
 use support::corpus as data;
-use support::random;
+use support::{models, random};
 
 pub use data::program as text;
 use data::{corpus, expected, read};
@@ -178,7 +178,7 @@ fn proof_of(task: &Task<'_>) -> CubeProof {
 #[test]
 fn broken_proofs_are_rejected() {
     let program = from_corpus("alternating_bit");
-    for on in ["tso", "pso"] {
+    for on in models::buffered() {
         let task = Task::safe(&program, model(on));
         let proof = proof_of(&task);
         let holds =

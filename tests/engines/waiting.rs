@@ -2,7 +2,7 @@
 //! for sequence locks with several writers.
 
 use support::corpus::{corpus, read};
-use support::texts;
+use support::{models, texts};
 
 use engine::{Cegar, Engine, Run};
 use evidence::{Ignore, MostStates, Task, Verdict, check};
@@ -32,7 +32,7 @@ fn growing(step: &str, claim: &str) -> Program {
 
 #[test]
 fn what_a_thread_stores_on_and_on_stays_in_order() {
-    for model in ["tso", "pso"] {
+    for model in models::buffered() {
         assert_eq!(asked(&growing("1", "a <= b"), model, 20_000), "safe", "{model}");
         assert_eq!(asked(&growing("1", "a < b"), model, 20_000), "unsafe", "{model}");
         assert_eq!(asked(&growing("-1", "a <= b"), model, 20_000), "unsafe", "{model}");

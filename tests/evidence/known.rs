@@ -8,6 +8,7 @@ use evidence::{Certificate, KnownFacts, Listed, MostStates, Task, Verdict, check
 use machine::{Buffered, Configuration, model_named};
 use program::{Loc, Program, Source, ThreadId};
 use said::Seen;
+use support::models;
 
 fn read(text: &str) -> Program {
     let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
@@ -324,7 +325,7 @@ const BUFFERED: [&str; 3] = [
 fn no_walk_leaves_what_cubes_know_of_buffers() {
     for text in BUFFERED {
         let program = read(text);
-        for model in ["sc", "tso", "pso"] {
+        for model in models::names() {
             check_on_walks(&program, model, "cegar");
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! `FENCEWRIGHT_SEEDS=n` draws n random programs instead of the usual number.
 
-use support::random;
+use support::{models, random};
 
 use engine::{Engine, Explicit, Order, Run, prevented_by};
 use evidence::{Checked, Ignore, MostStates, Task, Verdict, check, happens_under_sc, simplify};
@@ -145,7 +145,7 @@ fn a_violation_of_sc_that_was_found_under_tso_needs_no_delay_in_the_end() {
 thread P { let a; x = 1; a = y; assert a == 0; }
 thread Q { let b; y = 1; b = x; }",
     );
-    for model in ["tso", "pso"] {
+    for model in models::buffered() {
         let task = Task::safe(&program, model_named(model).expect("known"));
         let trace = found(&task, Order::Depth).expect("unsafe");
         assert_eq!(delayed(&program, task.model, &simpler(&task, &trace)), [""; 0]);

@@ -3,7 +3,7 @@
 use super::*;
 use engine::{Engine, Explicit};
 use evidence::{Ignore, MostStates, Task, check};
-use machine::model_named;
+use machine::{MODELS, model_named};
 use program::Source;
 
 fn read(text: &str) -> Program {
@@ -125,9 +125,9 @@ fn violations_have_a_cycle_just_if_they_need_a_weak_memory() {
             assert!(!cycle, "{path:?} under SC");
             strong += 1;
         }
-        for model in ["tso", "pso"].iter().filter(|_| under_sc.is_none()) {
-            if let Some(cycle) = violation(&program, model, has_cycle) {
-                assert!(cycle, "{path:?} under {model}");
+        for model in MODELS.iter().filter(|model| model.buffers() && under_sc.is_none()) {
+            if let Some(cycle) = violation(&program, model.name(), has_cycle) {
+                assert!(cycle, "{path:?} under {}", model.name());
                 weak += 1;
             }
         }

@@ -8,6 +8,7 @@ use logic::{Atom, Linear, Var};
 use machine::{Model, Slot};
 use program::{Op, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeSet;
+use support::models;
 
 /// The rules, PSO's and TSO's together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +226,7 @@ fn lifting_is_as_the_rules_say() {
     let mut noticed = BTreeSet::new();
     for source in PROGRAMS {
         let program = text(source);
-        for on in ["tso", "pso"] {
+        for on in models::buffered() {
             for k in 1..=3 {
                 let mut vocabulary = Vocabulary::default();
                 let ours = lifted(&program, model(on), k, &mut vocabulary);

@@ -6,7 +6,7 @@ use evidence::{
     write_evidence,
 };
 use fastrand::Rng;
-use machine::{Backward, Model, PSO, TSO, model_named};
+use machine::{Backward, MODELS, Model, PSO, TSO, model_named};
 use program::{Program, Renaming, Source};
 use std::io::{self, BufRead, Cursor};
 
@@ -191,7 +191,7 @@ fn renamings_must_preserve_the_program() {
 fn a_thread_of_its_own_is_not_covered_by_the_others() {
     let alike = program(REPLICAS);
     let other = program(&REPLICAS.replace("await cas(l, 0, i + 1)", "await i == 2 || cas(l, 0, i + 1)"));
-    for model in ["sc", "tso", "pso"].map(|name| model_named(name).expect("known")) {
+    for model in MODELS.iter().copied() {
         let borrowed = proof(&Task::safe(&alike, model));
         let task = Task::safe(&other, model);
         let verdict = Verdict::Safe(Certificate::Basis(borrowed));

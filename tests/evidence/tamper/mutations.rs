@@ -3,6 +3,7 @@
 use super::facts::Fact;
 use fastrand::Rng;
 use program::{Int, Program};
+use support::models;
 
 /// An edit; `None` if there is nothing to edit in this way.
 pub type Mutation = fn(&Program, Vec<Fact>, &mut Rng) -> Option<Vec<Fact>>;
@@ -66,8 +67,8 @@ pub const MUTATIONS: &[(&str, Mutation)] =
         ("another model", |_, facts, rng| {
             edit_one(facts, rng, |fact, rng| match fact {
                 Fact::Head { model, .. } => {
-                    let others: Vec<&str> = ["sc", "tso", "pso"].into_iter().filter(|m| m != model).collect();
-                    *model = others[rng.usize(..2)].to_string();
+                    let others: Vec<&str> = models::names().filter(|name| name != model).collect();
+                    *model = others[rng.usize(..others.len())].to_string();
                     true
                 }
                 _ => false,

@@ -2,6 +2,7 @@
 //! is said, and fences at a bound stand beside those that safety needs.
 
 use super::tool::{Folder, SB};
+use fencewright::MODELS;
 
 const TICKETS: &str = "const N = 2; shared next, owner;\n\
     thread P(i in 0..N) { let ticket; loop { ticket = fetch_add(next, 1); await owner == ticket; cs: skip;\n\
@@ -22,7 +23,7 @@ fn what_is_saved_can_be_pasted() {
         let saved = folder.read("p.txt");
         assert!(saved.starts_with("predicates {") && saved.contains("P0.ticket"), "{saved}");
         folder.write("with.fw", format!("{TICKETS}{saved}"));
-        for model in ["sc", "tso", "pso"] {
+        for model in MODELS.iter().map(|model| model.name()) {
             folder.run(&["verify", "--model", model, "--engine", "extrapolate", "with.fw"]).exits(0);
         }
         let plain = folder.run(&["verify", "--verbose", "--engine", "cegar", "tickets.fw"]).exits(0);
