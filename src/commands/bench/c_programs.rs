@@ -6,7 +6,7 @@
 
 use super::{Bench, Bencher, Measured, cpu_time, milliseconds};
 use crate::report::{BenchCell, BenchTable, Times};
-use engine::{Abstraction, Finding, Portfolio};
+use engine::{Finding, Portfolio};
 use evidence::Task;
 use frontend::{COptions, Diagnostic, FRONTENDS, Loader, Options};
 use machine::{TSO, model_named};
@@ -138,7 +138,7 @@ fn asked(bencher: &Bencher<'_>, row: &OnRecord<'_>, text: &ReadText) -> Result<(
     let Some(model) = model_named(&row.model) else {
         return Ok((Against::Open("there is no such model".to_string()), 0.0));
     };
-    let found = bencher.ask(&Portfolio, &Task::safe(program, model), Abstraction::default())?;
+    let found = bencher.ask(&Portfolio, &Task::safe(program, model))?;
     let against = match found.answer.checked.holds() {
         Some(safe) if safe == row.safe => Against::Agrees,
         Some(_) if row.binding => Against::Contradicts,
@@ -242,9 +242,7 @@ fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
         let [file, expected, nidhugg, nidhugg_s, genmc, genmc_s, cbmc, cbmc_s] = fields[..] else { continue };
         let text = read_text(bencher, file);
         let found = match &text.program {
-            Ok(program) => {
-                Some(bencher.ask(&Portfolio, &Task::safe(program, TSO), Abstraction::default())?)
-            }
+            Ok(program) => Some(bencher.ask(&Portfolio, &Task::safe(program, TSO))?),
             Err(_) => None,
         };
         let word = found.as_ref().map_or("not read", Measured::word);

@@ -4,7 +4,6 @@
 use super::{Bench, Bencher, Measured};
 use crate::numbers::short;
 use crate::report::{BenchCell, BenchTable};
-use crate::session::usual_threads;
 use engine::{BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run};
 use evidence::Task;
 use machine::{Backward, MODELS, model_named};
@@ -24,17 +23,6 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     let memorax = memorax(bencher)?;
     let own = own(bencher)?;
     Ok(memorax.into_iter().chain([own]).collect())
-}
-
-/// What somebody says, and how long that took.
-fn asked(
-    bencher: &Bencher<'_>,
-    engine: &dyn Engine,
-    buffers: BufferAbstraction,
-    task: &Task<'_>,
-) -> Result<Measured<Finding>, String> {
-    let threads = usual_threads();
-    bencher.run_on(threads, &task.program.name, engine, task, Run { buffers, threads, ..Run::default() })
 }
 
 /// Memorax' programs: its verdict and its time, ours.
@@ -65,8 +53,8 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
         for (at, model) in ["tso", "pso"].into_iter().enumerate() {
             let Some(model) = model_named(model) else { continue };
             let task = Task::safe(&program, model);
-            let backwards = asked(bencher, &Complete, BufferAbstraction::Auto, &task)?;
-            let best = asked(bencher, &Portfolio, BufferAbstraction::Auto, &task)?;
+            let backwards = bencher.ask(&Complete, &task)?;
+            let best = bencher.ask(&Portfolio, &task)?;
             let theirs = seconds.get(at).copied().flatten().map(|seconds| 1000.0 * seconds);
             let known = fields.get(at + 1).copied().unwrap_or_default();
             let quick = |ours: &Measured<Finding>| {
@@ -154,7 +142,7 @@ fn compared(
     let mut row: Vec<BenchCell> = vec![name.into(), task.model.into()];
     let (mut known, mut elements) = ([false; 7], BenchCell::Missing);
     for ((engine, buffers), known) in engines.into_iter().zip(&mut known) {
-        let measured = asked(bencher, engine, buffers, task)?;
+        let measured = bencher.ask_as(engine, task, Run { buffers, ..Run::default() })?;
         *known = measured.is_decided();
         let states = measured.answer.statistics.states;
         let time = measured.time.median();

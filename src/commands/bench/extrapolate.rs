@@ -8,8 +8,8 @@
 use super::{Bench, Bencher, CorpusFile, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
-    Costs, Extrapolate, Extrapolation, FenceAnswer, FenceOptions, Phase, Points, Run, extrapolate,
-    fences_within, place_fences,
+    Extrapolate, Extrapolation, FenceAnswer, FenceOptions, Phase, Run, extrapolate, fences_within,
+    place_fences,
 };
 use evidence::{Certificate, Monitor, Task, Verdict, check};
 use machine::{Model, SC, model_named};
@@ -335,8 +335,7 @@ fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
         let program = read(bencher, subject.bare, "")?;
         for name in ["tso", "pso"] {
             let task = Task::safe(&program, model(name)?);
-            let options =
-                FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
+            let options = FenceOptions::default();
             let found = bencher.measure(&program.name, |monitor| {
                 let run = Run { monitor, ..Run::default() };
                 let at = |k| fences_within(&task, k, &options, &run).map_err(|bug| bug.to_string());

@@ -4,7 +4,7 @@ use super::variants::{LineEdit, edited, thread};
 use super::{LAMPORT, Published};
 use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
-use engine::{Abstraction, Lazy};
+use engine::Lazy;
 use evidence::Task;
 use machine::TSO;
 use program::Program;
@@ -318,7 +318,7 @@ impl MeasuredAnswer {
 }
 
 fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<MeasuredAnswer, String> {
-    let asked = bencher.ask(&Lazy, &Task::safe(program, TSO), Abstraction::default())?;
+    let asked = bencher.ask(&Lazy, &Task::safe(program, TSO))?;
     let Measured { answer, time, cpu, megabytes } = asked;
     let statistics = answer.statistics;
     Ok(MeasuredAnswer {
