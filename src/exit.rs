@@ -91,6 +91,12 @@ impl From<io::Error> for CommandError {
     }
 }
 
+impl From<String> for CommandError {
+    fn from(message: String) -> CommandError {
+        CommandError::Message(message)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

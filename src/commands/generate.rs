@@ -31,7 +31,7 @@ fn made(args: &GenerateArgs) -> Result<(Generated, Program), CommandError> {
         let (name, text) = (format!("random{seed}"), program::print(&program));
         return Ok((Generated { name, about, expected: Vec::new(), text }, program));
     };
-    let made = family.generate().map_err(CommandError::Message)?;
+    let made = family.generate()?;
     let name = format!("{}.{}", made.name, FRONTENDS[0].name);
     let program = crate::read(&name, &made.text).map_err(|wrong| {
         let first = wrong.first().map(|diagnostic| diagnostic.message.clone());

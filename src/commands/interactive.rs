@@ -38,7 +38,7 @@ On a terminal, lines can be edited, and the arrows bring earlier ones back.
 pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     if is_stdin(&args.file) {
         let message = "standard input cannot be both the program and the commands; name a file";
-        return Err(CommandError::Message(message.to_string()));
+        return Err(message.to_string().into());
     }
     let session = Session::new("run", &REPORTS[0], console);
     let mut told = Told::default();
@@ -49,7 +49,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
     let recorded = match &args.replay {
         Some(evidence) => {
             let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
-            Some(RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?)
+            Some(RecordedRun::read(program, evidence, &watch)?)
         }
         None => None,
     };

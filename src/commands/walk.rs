@@ -34,7 +34,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     let program = &loaded.program;
     let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
     if let Some(evidence) = &args.replay {
-        let recorded = RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?;
+        let recorded = RecordedRun::read(program, evidence, &watch)?;
         recorded.tell(&session, &mut told, &loaded);
         session.show(&told)?;
         return Ok(told.exit);
@@ -50,8 +50,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
                 let done = counted(walks.all, "walk");
                 let reason = format!("{stop}; {done} before that violated nothing");
                 let failed = Failed::new("run", &loaded.name, Some(model), reason);
-                session.say(&mut told, &Said::Failure(&Failed { stopped: true, ..failed }));
-                told.ends(Exit::Unknown);
+                session.failed(&mut told, &Failed { stopped: true, ..failed });
                 break;
             }
         };
@@ -133,13 +132,11 @@ impl RandomWalk {
     }
 
     /// The violation, if there is one; replayed, like every verdict.
-    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, CommandError> {
+    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, String> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
         let mut checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
-            CommandError::Message(format!(
-                "this is a bug in fencewright, please report it: a walk was rejected: {why}"
-            ))
+            format!("this is a bug in fencewright, please report it: a walk was rejected: {why}")
         })?;
         checked.explain(task, &Ignore);
         Ok(Some(checked))

@@ -165,7 +165,7 @@ impl BenchCell {
 }
 
 /// Tables for people.
-pub fn text(tables: &[BenchTable], look: &Look) -> Printed {
+pub fn text(tables: &[BenchTable], look: &Look) -> String {
     let mut out = String::new();
     for table in tables {
         let column = |title: &&str| Column { title: vec![title.to_string()], joined: false, least: Some(8) };
@@ -179,11 +179,11 @@ pub fn text(tables: &[BenchTable], look: &Look) -> Printed {
         table.notes.iter().filter(|_| !look.quiet).for_each(|note| out += &format!("{note}\n"));
         out.push('\n');
     }
-    Printed { out, err: String::new() }
+    out
 }
 
 /// Tables for the book.
-pub fn markdown(tables: &[BenchTable]) -> Printed {
+pub fn markdown(tables: &[BenchTable]) -> String {
     let mut out = String::new();
     for table in tables {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -194,7 +194,7 @@ pub fn markdown(tables: &[BenchTable]) -> Printed {
         table.notes.iter().for_each(|note| out += &format!("\n* {note}"));
         out += "\n\n";
     }
-    Printed { out, err: String::new() }
+    out
 }
 
 /// One object per row.
@@ -212,7 +212,7 @@ pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
             out += &format!("{object}\n");
         }
     }
-    Printed { out, err: String::new() }
+    Printed::out(out)
 }
 
 #[cfg(test)]

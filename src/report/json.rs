@@ -337,7 +337,7 @@ fn merge(object: &mut Value, added: Value) {
 fn line(object: &impl Serialize) -> Printed {
     // Only maps with keys that are no strings cannot be written, and there are none.
     let text = serde_json::to_string(object).unwrap_or_default();
-    Printed { out: text + "\n", err: String::new() }
+    Printed::out(text + "\n")
 }
 
 /// An integer: a number if it has 64 bits, else its digits as a string.

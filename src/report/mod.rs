@@ -31,7 +31,7 @@ pub use diagnostics::range as text_range;
 pub use document::{Assemble, Ending, plain};
 pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{MARKERS, dot, svg};
-pub use html::{BEGINNING, HTML, drawing, page, run_parts, run_picture, shown_answer};
+pub use html::{BEGINNING, Piece, drawing, page, run_parts, run_picture, shown_answer};
 pub use json::JSON;
 pub use place::TextRegion;
 pub use spot::standing;

@@ -46,7 +46,7 @@ pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
         Said::Warnings(source, warnings) => {
             return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
         }
-        Said::Bench(_, tables) => return super::bench::text(tables, look),
+        Said::Bench(_, tables) => super::bench::text(tables, look),
         Said::Answer(answered) => answer(answered, look),
         Said::Outcome(words, shown) => outcome(words, shown, look),
         Said::Fences(fenced) => fences::text(fenced, look),

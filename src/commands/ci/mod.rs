@@ -37,7 +37,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let session = Session::open("ci", args.report.chosen(), outputs, console)?;
     let mut told = Told::default();
     let read = match args.init {
-        true => init::config(args).map_err(CommandError::Message)?,
+        true => init::config(args)?,
         false => CiConfig::read(&args.config),
     };
     let config = match read {
@@ -49,10 +49,10 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
                 source: wrong.source.as_deref(),
                 ..Failed::new("ci", &file, None, wrong.reason)
             };
-            session.say(&mut told, &Said::Failure(&failed));
+            session.failed(&mut told, &failed);
             session.show(&told)?;
             session.finish()?;
-            return Ok(Exit::Error);
+            return Ok(told.exit);
         }
     };
     let jobs = jobs(&config);
@@ -67,9 +67,9 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
         all.extend(compared);
         found.extend(more);
     })?;
+    let write = || update::write(&args.config, &config, &found, &session.interrupt);
     if args.init {
-        let changes = update::write(&args.config, &config, &found, &session.interrupt)
-            .map_err(CommandError::Message)?;
+        let changes = write()?;
         anstream::eprintln!("{}: {}, {changes}", config.name, counted(config.programs.len(), "program"));
         return Ok(Exit::Holds);
     }
@@ -80,9 +80,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     if !args.update {
         return Ok(exit);
     }
-    let changes =
-        update::write(&args.config, &config, &found, &session.interrupt).map_err(CommandError::Message)?;
-    anstream::eprintln!("{}: {changes}", config.name);
+    anstream::eprintln!("{}: {}", config.name, write()?);
     // What was written is as expected from now on; a fence in a program is not ours to remove.
     let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
     Ok(left.fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit())))

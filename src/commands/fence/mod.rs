@@ -12,14 +12,14 @@ mod text;
 pub use text::{edits as fence_edits, with_fences};
 
 use super::claims_something;
-use crate::args::{self, FenceArgs, chosen_models};
+use crate::args::{FenceArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, expand, is_stdin};
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, count};
 use crate::session::{Outputs, Session, Told};
-use crate::whole_file::write_whole;
+use crate::whole_file::write_text;
 use engine::{
     Engine, Extrapolate, FenceAnswer, FenceOptions, FencePlace, Placed, Run, USUAL_BUFFER, decide,
     fences_within, place_fences,
@@ -28,7 +28,6 @@ use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
 use program::{Program, Span};
 use record::Recorder;
-use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 /// Every question about safety beside robustness may look at this many states. Counting states
@@ -51,11 +50,11 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
     input.c.apart = args.relax || args.cost.exchange.is_some();
     // With --out there is one file and one model, so that the last is the only one.
     let written: Mutex<FenceOutput> = Mutex::default();
-    let exit = session.each_file(&files, args.planning.threads, |told, file, stem, threads| {
+    let exit = session.each_file(&files, args.threads, |told, file, stem, threads| {
         let fencing = Fencing { args, session: &session, stem, threads };
         let loaded = match args.goal {
-            args::FenceGoal::Safe => session.load_claiming(told, file, &input),
-            args::FenceGoal::Robust => session.load(told, file, &input),
+            Goal::Robust => session.load(told, file, &input),
+            _ => session.load_claiming(told, file, &input),
         };
         let Some(loaded) = loaded else { return };
         for model in &models {
@@ -71,20 +70,18 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
 }
 
 /// Whether what is asked for can be done.
-fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), CommandError> {
-    let refuse = |why: String| Err(CommandError::Message(why));
+fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), String> {
     if args.out.is_some() && (files > 1 || models.len() > 1) {
-        return refuse(
-            "--out takes one file and one model; --evidence DIR writes all fenced programs".to_string(),
-        );
+        let why = "--out takes one file and one model; --evidence DIR writes all fenced programs";
+        return Err(why.to_string());
     }
     if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
         && out.symlink_metadata().is_ok()
     {
-        return refuse(format!("{} exists; --force replaces it", out.display()));
+        return Err(format!("{} exists; --force replaces it", out.display()));
     }
-    if args.goal == args::FenceGoal::Robust && args.planning.plan.explain_plan {
-        return refuse("--explain-plan is about engines, and robustness is decided without them".to_string());
+    if args.goal == Goal::Robust && args.planning.explain_plan {
+        return Err("--explain-plan is about engines, and robustness is decided without them".to_string());
     }
     Ok(())
 }
@@ -93,13 +90,10 @@ fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), Comm
 fn finish(args: &FenceArgs, session: &Session<'_>, written: FenceOutput) -> Result<(), CommandError> {
     match (&args.out, &written.fenced) {
         (Some(out), fenced) if is_stdin(out) => session.print_text(fenced.as_deref().unwrap_or_default())?,
-        (Some(path), Some(text)) => {
-            let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-            write_whole(path, args.force, &session.interrupt, write).map_err(CommandError::Message)?;
-        }
+        (Some(path), Some(text)) => write_text(path, args.force, &session.interrupt, text)?,
         _ => {}
     }
-    written.trouble.map_or(Ok(()), |trouble| Err(CommandError::Message(trouble)))
+    written.trouble.map_or(Ok(()), |trouble| Err(trouble.into()))
 }
 
 /// What is to be written when the answer was printed.
@@ -124,12 +118,8 @@ impl Fencing<'_> {
     fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> FenceOutput {
         let (args, session) = (self.args, self.session);
         let program = loaded.program.clone().with_question_as_property();
-        let goal = match args.goal {
-            args::FenceGoal::Safe => Goal::Safe,
-            args::FenceGoal::Robust => Goal::Robust,
-        };
-        let task = Task { program: &program, model, goal };
-        if args.planning.plan.explain_plan {
+        let task = Task { program: &program, model, goal: args.goal };
+        if args.planning.explain_plan {
             let plan = super::verify::explained(&task, &args.exploring);
             session.say(told, &Said::Plan(&loaded.name, &plan));
             return FenceOutput::default();

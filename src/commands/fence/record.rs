@@ -73,7 +73,7 @@ impl Recorder<'_> {
             let reason = checked.reasons().first().map(|reason| reason.text(&parsed)).unwrap_or_default();
             return Err(format!("no evidence was written for {name}: {reason}"));
         }
-        self.files.push(store.write_program(name, &text)?);
+        self.files.push(store.write_text(&format!("{name}.fw"), &text)?);
         self.files.extend(store.write(name, &format!("{name}.fw"), &task, &checked)?);
         Ok(())
     }

@@ -14,45 +14,30 @@ mod picture;
 mod source;
 mod timeline;
 
-pub use page::{BEGINNING, page};
+pub use page::{BEGINNING, Piece, page};
 pub use picture::{drawing, run_picture};
 
 use super::advice::what_to_try;
-use super::document::{Ending, notes, plain, read_notes};
+use super::document::plain;
 use super::witness::{ToldWitness, sentence};
 use super::{
-    Answered, Compared, Failed, Look, Printed, Report, Said, ShownRun, Status, diagnostics, litmus, plan,
-    reason_texts, text,
+    Answered, Compared, Failed, Said, ShownRun, Status, diagnostics, litmus, plan, reason_texts, text,
 };
 use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
 use engine::Plan;
 use evidence::{
-    Certificate, Checked, CheckedOutcomes, CheckedWitness, Form, Goal, Reason, Statistics, Task, Verdict,
-    Violated, known,
+    Certificate, Checked, CheckedOutcomes, CheckedWitness, Goal, Reason, Statistics, Task, Verdict, Violated,
+    known,
 };
 use frontend::Diagnostic;
-use page::{Piece, Tone};
+use page::Tone;
 use program::{AuthoredRegisters, FailureKind, Program, Quantifier, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
 
-/// The report that goes into a file of its own, beside any of the others.
-pub const HTML: Report = Report {
-    name: "html",
-    about: "one page to read and to step through",
-    form: Form::Text,
-    print,
-    document: Some(document),
-};
-
-/// Warnings are part of the answers.
-fn print(said: &Said<'_>, _: &Look) -> Printed {
-    shown_answer(said).map(|piece| notes(&[piece])).unwrap_or_default()
-}
-
-/// An answer, ready to stand in a page.
+/// What is said, ready to stand in a page. Warnings are part of the answers.
 pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
     Some(match said {
         Said::Answer(answered) => answer(answered),
@@ -70,11 +55,6 @@ pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
         | Said::Overview(_)
         | Said::Summary(_) => return None,
     })
-}
-
-/// Everything on one page.
-fn document(text: &str, _: &Ending<'_>) -> String {
-    page(&read_notes::<Piece>(text))
 }
 
 /// An answer of `verify` or `robust`.
