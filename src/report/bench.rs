@@ -168,7 +168,7 @@ impl BenchCell {
 pub fn text(tables: &[BenchTable], look: &Look) -> String {
     let mut out = String::new();
     for table in tables {
-        let column = |title: &&str| Column { title: vec![title.to_string()], joined: false, least: Some(8) };
+        let column = |title: &&str| Column::new(title, Some(8));
         let cells = |row: &Vec<BenchCell>| row.iter().map(|cell| vec![Line::plain(cell.text())]).collect();
         let drawn = TextTable {
             columns: table.columns.iter().map(column).collect(),

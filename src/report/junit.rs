@@ -57,9 +57,11 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         Said::Failure(failed) => failure(failed),
         Said::Claim(claimed) => {
             let model = match claimed.claim {
-                Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
-                Claim::Within(model, ..) => model.name(),
                 Claim::Robust(..) | Claim::NotRobust(..) => "robust",
+                Claim::Safe(model, _)
+                | Claim::Within(model, ..)
+                | Claim::Unsafe(model, _)
+                | Claim::Outcomes(model, _) => model.name(),
             };
             // Evidence that holds passes, whatever it proves.
             TestCase {

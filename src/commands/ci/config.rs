@@ -82,7 +82,7 @@ pub struct ExpectedFence {
     /// Its line, where the text alone does not tell.
     pub line: Option<usize>,
     /// `full`, `store` or `swap`.
-    pub kind: String,
+    pub kind: &'static str,
 }
 
 /// How to ask about a program.
@@ -113,27 +113,21 @@ impl CiConfig {
         } else {
             "; `fencewright ci --init` writes one, `fencewright ci --help` shows how to do it"
         };
-        let text = read_file(path).map_err(|reason| ConfigError {
-            reason: format!("{reason}{hint}"),
-            diagnostics: Vec::new(),
-            source: None,
-        })?;
-        CiConfig::of_text(path, text)
+        match read_file(path) {
+            Ok(text) => CiConfig::of_text(path, text),
+            Err(why) => {
+                let reason = format!("{why}{hint}");
+                Err(ConfigError { reason, diagnostics: Vec::new(), source: None })
+            }
+        }
     }
 
     /// The configuration of a text that stands in this file.
     pub fn of_text(path: &Path, text: String) -> Result<CiConfig, ConfigError> {
         let source = Source::new(name(path), text);
         let (written, mut wrong) = error::read(source.text());
-        let resolved = written.map(|written| resolve(&written, &source));
-        let entries = match resolved {
-            Some(Ok(entries)) => Some(entries),
-            Some(Err(more)) => {
-                wrong.extend(more);
-                None
-            }
-            None => None,
-        };
+        let entries =
+            written.and_then(|written| resolve(&written, &source).map_err(|more| wrong.extend(more)).ok());
         wrong.sort_by_key(|diagnostic| diagnostic.span);
         let (Some((programs, fences)), true) = (entries, wrong.is_empty()) else {
             let reason = counted(wrong.len(), "error");
@@ -255,7 +249,7 @@ impl Resolver<'_> {
                     .hint("write it as { after = \"x = 1\" }"));
             }
         };
-        let kind = place.kind.unwrap_or_default().name().to_string();
+        let kind = place.kind.unwrap_or_default().name();
         Ok(ExpectedFence { statement: folded(statement), before, line: place.line, kind })
     }
 

@@ -18,7 +18,7 @@ use crate::args::CiArgs;
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::numbers::counted;
-use crate::report::{Answered, Compared, Failed, Said, Status, Subject, TextRegion};
+use crate::report::{Answered, Compared, Failed, Said, Status, Subject};
 use crate::session::{Outputs, Session, Told};
 use config::CiConfig;
 use config::written::Expected;
@@ -119,7 +119,8 @@ impl Comparing<'_> {
         let mut done = JobResult::default();
         if self.session.interrupt.is_raised() {
             let what = AskedEntry { file: job.name(), line: job.line(self.config), model: None };
-            let compared = self.compared(&what, Subject::Verdict, "", Status::Unknown, "interrupted");
+            let (subject, found) = (Subject::Verdict, "interrupted");
+            let compared = self.compared(&what, subject, "", Status::Unknown, found, found.to_string());
             self.add(&mut done, compared, None);
             return done;
         }
@@ -134,7 +135,7 @@ impl Comparing<'_> {
         done
     }
 
-    /// A comparison without a place, a time or an answer; `found` is also its message.
+    /// A comparison without a place, a time or an answer.
     fn compared(
         &self,
         asked: &AskedEntry<'_>,
@@ -142,6 +143,7 @@ impl Comparing<'_> {
         expected: &str,
         status: Status,
         found: &str,
+        message: String,
     ) -> Compared {
         Compared {
             file: asked.file.to_string(),
@@ -150,8 +152,8 @@ impl Comparing<'_> {
             status,
             expected: expected.to_string(),
             found: found.to_string(),
-            message: found.to_string(),
-            place: None::<TextRegion>,
+            message,
+            place: None,
             config: (self.config.name.clone(), asked.line),
             seconds: 0.0,
         }
@@ -166,8 +168,8 @@ impl Comparing<'_> {
     /// Something about a file that could not be asked at all.
     fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut JobResult) {
         let asked = AskedEntry { file, line, model };
-        let mut compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error");
-        compared.message = reason.to_string();
+        let message = reason.to_string();
+        let compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error", message);
         self.add(done, compared, None);
     }
 }

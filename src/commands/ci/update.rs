@@ -170,7 +170,7 @@ fn keep_decor(table: &mut Table, key: &str, mut new: Value) {
 }
 
 fn alike(new: &[ExpectedFence], old: &[ExpectedFence]) -> bool {
-    let key = |place: &ExpectedFence| (place.statement.clone(), place.before, place.kind.clone());
+    let key = |place: &ExpectedFence| (place.statement.clone(), place.before, place.kind);
     let matches = |(new, old): (&ExpectedFence, &ExpectedFence)| {
         key(new) == key(old) && (new.line.is_none() || new.line == old.line)
     };
@@ -184,6 +184,6 @@ fn place(place: &ExpectedFence) -> Value {
     if let Some(line) = place.line {
         table.insert("line", i64::try_from(line).unwrap_or(i64::MAX).into());
     }
-    table.insert("kind", place.kind.as_str().into());
+    table.insert("kind", place.kind.into());
     Value::InlineTable(table)
 }

@@ -9,7 +9,7 @@ mod record;
 mod relax;
 mod text;
 
-pub use text::{edits as fence_edits, with_fences};
+pub use text::{difference, edits as fence_edits, with_fences};
 
 use super::claims_something;
 use crate::args::{FenceArgs, chosen_models};

@@ -36,7 +36,7 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<SpanEdit> {
     }
     let old = loaded.program.source.main();
     let alone = |point| {
-        (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| edit(old, &new))
+        (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| difference(old, &new))
     };
     placed.fences.iter().map(|fence| alone(&fence.point)).collect::<Result<_, _>>().unwrap_or_default()
 }
@@ -46,14 +46,13 @@ fn insertion(point: &FencePoint) -> Insertion {
 }
 
 /// The one place in which two texts differ.
-fn edit(old: &str, new: &str) -> SpanEdit {
-    let pairs = old.char_indices().zip(new.chars());
-    let start = pairs.take_while(|((_, a), b)| a == b).map(|((at, a), _)| at + a.len_utf8()).last();
-    let start = start.unwrap_or(0);
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
-    let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
-    let same: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
-    SpanEdit { span: Span::new(start, old.len() - same), text: new_rest[..new_rest.len() - same].to_string() }
+pub fn difference(old: &str, new: &str) -> SpanEdit {
+    let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+    };
+    let front = same(&mut old.chars().zip(new.chars()));
+    let back = same(&mut old[front..].chars().rev().zip(new[front..].chars().rev()));
+    SpanEdit { span: Span::new(front, old.len() - back), text: new[front..new.len() - back].to_string() }
 }
 
 #[cfg(test)]
@@ -63,7 +62,10 @@ mod tests {
     #[test]
     fn the_place_where_texts_differ_is_found() {
         let check = |old, new, start, end, text: &str| {
-            assert_eq!(edit(old, new), SpanEdit { span: Span::new(start, end), text: text.to_string() });
+            assert_eq!(
+                difference(old, new),
+                SpanEdit { span: Span::new(start, end), text: text.to_string() }
+            );
         };
         check("x = 1;\n", "x = 1; fence;\n", 6, 6, " fence;");
         check("ä; a; a;", "ä; a; a; a;", 9, 9, " a;");

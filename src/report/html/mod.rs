@@ -21,7 +21,8 @@ use super::advice::what_to_try;
 use super::document::plain;
 use super::witness::{ToldWitness, sentence};
 use super::{
-    Answered, Compared, Failed, Said, ShownRun, Status, diagnostics, litmus, plan, reason_texts, text,
+    Answered, Compared, Failed, Said, ShownRun, Status, capital, diagnostics, litmus, plan, reason_texts,
+    text,
 };
 use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
@@ -351,12 +352,6 @@ fn section(title: &str, class: &str, body: &str) -> String {
 fn paragraph(class: &str, text: &str) -> String {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     format!("<p{class}>{}</p>\n", prose(text))
-}
-
-/// A sentence with a capital at its start.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// What an engine did, by name.

@@ -2,7 +2,7 @@
 
 use crate::args::FencePoints;
 use program::Int;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -218,12 +218,7 @@ pub enum Expect {
 read_as! {
     Expect, "\"safe\", \"unsafe\" or \"unknown\", or one for each model as in { tso = \"safe\" }",
     fn visit_str<E: Error>(self, text: &str) -> Result<Expect, E> {
-        match text {
-            "safe" => Ok(Expect::All(Expected::Safe)),
-            "unsafe" => Ok(Expect::All(Expected::Unsafe)),
-            "unknown" => Ok(Expect::All(Expected::Unknown)),
-            _ => Err(E::unknown_variant(text, &["safe", "unsafe", "unknown"])),
-        }
+        Expected::deserialize(text.into_deserializer()).map(Expect::All)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expect, A::Error> {
