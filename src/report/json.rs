@@ -12,7 +12,7 @@ use super::{
 use crate::numbers::megabytes;
 use evidence::{CheckedOutcomes, Claim, Form, Goal, Reason, Refinements, Statistics, Verdict, Violated};
 use frontend::{Diagnostic, Severity};
-use machine::{Account, Action, Violation};
+use machine::{Account, Action};
 use num_traits::ToPrimitive;
 use program::{Int, Program, Source, VarId};
 use serde::Serialize;
@@ -197,7 +197,7 @@ fn unsafe_with(out: &mut JsonAnswer<'_>, program: &Program, violated: Violated<'
     let Violated { trace, account, .. } = violated;
     out.verdict = "unsafe";
     out.violation = Some(trace.violation.text(program));
-    out.violation_line = violation_line(program, trace.violation);
+    out.violation_line = program.source.line(trace.violation.span(program));
     out.initial = Some(initial(program, &trace.initial));
     out.trace = Some(steps(program, account));
 }
@@ -420,10 +420,6 @@ fn held(found: &CheckedOutcomes) -> &'static str {
         Some(false) => "unsafe",
         None => "unknown",
     }
-}
-
-fn violation_line(program: &Program, violation: Violation) -> Option<usize> {
-    program.source.line(violation.span(program))
 }
 
 fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {

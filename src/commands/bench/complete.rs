@@ -1,12 +1,12 @@
 //! Who decides programs with finite data: every engine and every abstraction of buffers beside each other,
 //! and the predecessor's own programs beside its published times.
 
-use super::{Bench, Bencher, Measured};
+use super::{Bench, Bencher, Measured, PSO};
 use crate::numbers::short;
 use crate::report::{BenchCell, BenchTable};
 use engine::{BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run};
 use evidence::Task;
-use machine::{Backward, MODELS, model_named};
+use machine::{Backward, MODELS, TSO};
 
 /// The decision that always ends, and the others.
 pub const COMPLETE: Bench = Bench {
@@ -50,8 +50,7 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
         let Some(text) = bencher.foreign(&format!("memorax/{name}")) else { continue };
         let program = bencher.parse(name, &text, Vec::new())?;
         let seconds: Vec<Option<f64>> = times.split('/').map(|time| time.parse().ok()).collect();
-        for (at, model) in ["tso", "pso"].into_iter().enumerate() {
-            let Some(model) = model_named(model) else { continue };
+        for (at, model) in [TSO, PSO].into_iter().enumerate() {
             let task = Task::safe(&program, model);
             let backwards = bencher.ask(&Complete, &task)?;
             let best = bencher.ask(&Portfolio, &task)?;

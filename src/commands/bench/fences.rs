@@ -4,13 +4,13 @@
 //! The published times are those of the authors' prototype on a laptop of 2012. Fences are
 //! counted per process, as there: all threads of these programs run the same code.
 
-use super::{Bench, Bencher, CorpusFile, Measured, corpus};
+use super::{Bench, Bencher, CorpusFile, Measured, PSO, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
     Abstraction, Cegar, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Portfolio, Run, place_fences,
 };
 use evidence::{Monitor, Statistics, Task};
-use machine::{Forgotten, Keep, MODELS, Model, TSO};
+use machine::{Forgotten, Keep, Model, TSO};
 use program::{Fence, Program, Strength};
 
 /// Table 1, PSO, and unbounded counters.
@@ -66,8 +66,6 @@ const SAFE: &[(&str, CorpusFile)] = &[
     ("treiber_stack", corpus!("treiber_stack")),
     ("thesis_3_3 (stores for ever)", corpus!("thesis_3_3")),
 ];
-
-const PSO: Model = MODELS[2];
 
 fn fences(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     Ok(vec![table_1(bencher)?, under_pso(bencher)?, counters(bencher)?])

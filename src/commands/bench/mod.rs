@@ -27,6 +27,7 @@ use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
 use crate::session::usual_threads;
 use engine::{Engine, Finding, Run, decide};
 use evidence::{Monitor, Task};
+use machine::{MODELS, Model};
 use program::{Int, Program, Source};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -40,6 +41,9 @@ macro_rules! corpus {
     };
 }
 use corpus;
+
+/// The weakest model.
+const PSO: Model = MODELS[2];
 
 /// A question is not asked again once it has taken this long altogether.
 const LONG: Duration = Duration::from_secs(5);

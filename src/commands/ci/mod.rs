@@ -17,12 +17,13 @@ mod update;
 use crate::args::CiArgs;
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
+use crate::input::name;
 use crate::numbers::counted;
 use crate::report::{Answered, Compared, Failed, Said, Status, Subject};
 use crate::session::{Outputs, Session, Told};
 use config::CiConfig;
 use config::written::Expected;
-use files::{Job, jobs};
+use files::{Job, JobTask, jobs};
 use machine::Model;
 
 /// What is wrong with a `fencewright.toml`, for fuzz targets.
@@ -43,7 +44,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let config = match read {
         Ok(config) => config,
         Err(wrong) => {
-            let file = crate::input::name(&args.config);
+            let file = name(&args.config);
             let failed = Failed {
                 diagnostics: &wrong.diagnostics,
                 source: wrong.source.as_deref(),
@@ -117,20 +118,16 @@ struct Comparing<'a> {
 impl Comparing<'_> {
     fn job(&self, job: &Job) -> JobResult {
         let mut done = JobResult::default();
-        if self.session.interrupt.is_raised() {
-            let what = AskedEntry { file: job.name(), line: job.line(self.config), model: None };
-            let (subject, found) = (Subject::Verdict, "interrupted");
-            let compared = self.compared(&what, subject, "", Status::Unknown, found, found.to_string());
-            self.add(&mut done, compared, None);
-            return done;
-        }
-        match job {
-            Job::Program { entry, path, .. } => self.program(*entry, path, &mut done),
-            Job::Fences { entry, path, .. } => self.fences(*entry, path, &mut done),
-            Job::Nothing { name, reason, .. } => {
-                let line = job.line(self.config);
-                self.failed(name, line, None, reason, &mut done);
+        let asked = AskedEntry { file: &name(&job.path), line: job.line, model: None };
+        match &job.task {
+            _ if self.session.interrupt.is_raised() => {
+                let (subject, found) = (Subject::Verdict, "interrupted");
+                let compared = self.compared(&asked, subject, "", Status::Unknown, found, found.to_string());
+                self.add(&mut done, compared, None);
             }
+            JobTask::Program(entry) => self.program(*entry, &job.path, &mut done),
+            JobTask::Fences(entry) => self.fences(*entry, &job.path, &mut done),
+            JobTask::Nothing(reason) => self.failed(&asked, reason.clone(), &mut done),
         }
         done
     }
@@ -166,10 +163,8 @@ impl Comparing<'_> {
     }
 
     /// Something about a file that could not be asked at all.
-    fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut JobResult) {
-        let asked = AskedEntry { file, line, model };
-        let message = reason.to_string();
-        let compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error", message);
+    fn failed(&self, asked: &AskedEntry<'_>, reason: String, done: &mut JobResult) {
+        let compared = self.compared(asked, Subject::Verdict, "", Status::Error, "error", reason);
         self.add(done, compared, None);
     }
 }

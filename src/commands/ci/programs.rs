@@ -19,10 +19,11 @@ impl Comparing<'_> {
     pub fn program(&self, entry_number: usize, path: &Path, done: &mut JobResult) {
         let entry = &self.config.programs[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
+        let asked = |model| AskedEntry { file: &loaded.name, line: entry.line, model };
         let mut safe = Vec::new();
         for (model, expected) in &entry.expect {
             match self.verdict(&loaded, (Subject::Verdict, *model, *expected), entry, done) {
-                Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
+                Err(reason) => self.failed(&asked(Some(*model)), reason, done),
                 Ok(verdict) => {
                     if verdict == Expected::Safe && *expected == verdict {
                         safe.push(*model);
@@ -38,7 +39,7 @@ impl Comparing<'_> {
         for (model, expected) in &entry.robust {
             let expected = if *expected { Expected::Safe } else { Expected::Unsafe };
             match self.verdict(&loaded, (Subject::Robustness, *model, expected), entry, done) {
-                Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
+                Err(reason) => self.failed(&asked(Some(*model)), reason, done),
                 Ok(found) => {
                     let robust = (found != Expected::Unknown).then_some(found == Expected::Safe);
                     done.found.push(Update::Robustness { entry: entry_number, model: *model, robust });
@@ -145,7 +146,7 @@ impl Comparing<'_> {
             let asked = AskedEntry { file: &loaded.name, line: entry.line, model: None };
             match self.written_fence(&asked, loaded, span, &models, entry) {
                 Ok(compared) => self.add(done, compared, None),
-                Err(reason) => self.failed(&loaded.name, entry.line, None, &reason, done),
+                Err(reason) => self.failed(&asked, reason, done),
             }
         }
     }

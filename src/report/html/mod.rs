@@ -33,7 +33,8 @@ use evidence::{
 };
 use frontend::Diagnostic;
 use page::Tone;
-use program::{AuthoredRegisters, FailureKind, Program, Quantifier, Question, Source, Strength};
+use picture::picture;
+use program::{FailureKind, Program, Quantifier, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
@@ -309,12 +310,11 @@ pub fn run_parts(run: &ShownRun<'_>, title: &str) -> String {
 }
 
 fn shown_markup(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
-    let named = AuthoredRegisters::of(run.program);
-    let timeline = Timeline::new(run, &named);
+    let timeline = Timeline::new(run);
     for (line, words) in timeline.lines() {
         marks.add(Some(line), if words.is_empty() { "touched" } else { "cause" }, words);
     }
-    let graph = timeline.graph();
+    let graph = picture(run);
     let steps = counted(run.account.steps().len(), "step");
     let about = paragraph("muted", &format!("Replayed on the exact machine: {steps}."));
     RunMarkup {
