@@ -38,7 +38,7 @@ pub use exploring::{Exploring, LimitArgs, Resources, bytes};
 pub use extrapolating::Extrapolating;
 pub use fence::{FenceArgs, FencePoints};
 pub use fmt::FmtArgs;
-pub use generate::{GenerateArgs, GeneratedAs, Generating};
+pub use generate::{GenerateArgs, GeneratedAs};
 pub use input::InputArgs;
 pub use list::{ListArgs, Registry};
 pub use playground::PlaygroundArgs;

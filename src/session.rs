@@ -42,6 +42,8 @@ pub struct Session<'a> {
     remarked: AtomicBool,
     /// Whether answers go to standard error, because something else goes to standard output.
     beside: bool,
+    /// What could not be written first.
+    trouble: Mutex<Option<String>>,
     console: &'a Console,
 }
 
@@ -113,6 +115,7 @@ impl<'a> Session<'a> {
             page: Mutex::default(),
             remarked: AtomicBool::new(false),
             beside: false,
+            trouble: Mutex::default(),
             console,
         }
     }
@@ -120,6 +123,17 @@ impl<'a> Session<'a> {
     /// The same, but answers go to standard error if standard output is for something else.
     pub fn beside(self, beside: bool) -> Session<'a> {
         Session { beside, ..self }
+    }
+
+    /// Something could not be written; the answers stand all the same.
+    pub fn trouble(&self, why: String) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// How the command ends when all answers are said: in trouble if there was some.
+    pub fn ended(self, exit: Exit) -> Result<Exit, CommandError> {
+        let trouble = self.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        trouble.map_or(Ok(exit), |why| Err(why.into()))
     }
 
     /// Prints a text that is no answer.

@@ -1,6 +1,6 @@
 //! How `cegar` and `buffers` abstract store buffers: for comparing the ways, and for hard cases.
 
-use super::values::{Words, word};
+use super::values::{Choices, word};
 use clap::Args;
 use engine::{Abstraction, BufferAbstraction};
 use machine::{Forgotten, Keep};
@@ -49,13 +49,13 @@ impl Abstracting {
 }
 
 /// Which stores are kept in order.
-const KEEP: Words<Keep> = &[
+const KEEP: Choices<Keep> = &[
     ("newest", "Those issued last", Keep::Newest),
     ("oldest", "Those that reach memory next", Keep::Oldest),
 ];
 
 /// What is known of the others.
-const FORGOTTEN: Words<Forgotten> = &[
+const FORGOTTEN: Choices<Forgotten> = &[
     ("pools", "What holds for all of them; where that is not enough, pairs", Forgotten::Pools),
     ("pairs", "What holds for every two of them, an older and a newer one, as well", Forgotten::Pairs),
     ("any", "Nothing: they may have any value", Forgotten::Anything),

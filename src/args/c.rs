@@ -1,6 +1,6 @@
 //! How C is read.
 
-use super::values::{Words, macro_definition, word};
+use super::values::{Choices, macro_definition, word};
 use clap::Args;
 use frontend::{COptions, Loader, Overflow};
 
@@ -55,7 +55,7 @@ pub struct CInput {
 }
 
 /// What happens to results that do not fit into their type.
-const OVERFLOWS: Words<Overflow> = &[
+const OVERFLOWS: Choices<Overflow> = &[
     ("assume", "It is assumed that there are none; the verdict says where", Overflow::Assume),
     ("wrap", "They wrap around", Overflow::Wrap),
     ("strict", "There is no answer if one is possible", Overflow::Strict),
@@ -63,11 +63,11 @@ const OVERFLOWS: Words<Overflow> = &[
 ];
 
 /// What a release store is under PSO, and whether it is a plain one.
-const RELEASES: Words<bool> =
+const RELEASES: Choices<bool> =
     &[("fence", "A store with a store fence before it", false), ("plain", "A store", true)];
 
 /// What a seq_cst store is, and whether that is an exchange.
-const SEQ_CST_STORES: Words<bool> =
+const SEQ_CST_STORES: Choices<bool> =
     &[("fence", "A store with a fence behind it", false), ("xchg", "A locked exchange", true)];
 
 impl CInput {

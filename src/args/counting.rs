@@ -1,6 +1,6 @@
 //! How far `context` goes, and what it knows of values.
 
-use super::values::{Words, word};
+use super::values::{Choices, word};
 use clap::Args;
 use engine::{ContextBound, ContextData};
 use machine::Contexts;
@@ -26,7 +26,7 @@ impl Counting {
 }
 
 /// What is known of values.
-const DATA: Words<ContextData> = &[
+const DATA: Choices<ContextData> = &[
     (
         "auto",
         "Their order where they grow without end; where that is too little, predicates; else the values",

@@ -1,6 +1,6 @@
 //! How to look for an answer, and how far to go.
 
-use super::values::{Words, engines, positive, reductions, seconds, word};
+use super::values::{Choices, engines, positive, reductions, seconds, word};
 use super::{Abstracting, Counting, Extrapolating};
 use crate::limits::Budget;
 use clap::Args;
@@ -66,7 +66,7 @@ impl Exploring {
 }
 
 /// In which order to search.
-pub const ORDERS: Words<Order> = &[
+pub const ORDERS: Choices<Order> = &[
     ("bfs", "Breadth first: the shortest violation", Order::Breadth),
     ("dfs", "Depth first: often finds deep violations sooner", Order::Depth),
 ];

@@ -1,6 +1,6 @@
 //! What `extrapolate` carries over from a proof under SC.
 
-use super::values::{Words, word};
+use super::values::{Choices, word};
 use clap::Args;
 use engine::Extrapolation;
 
@@ -13,7 +13,7 @@ pub struct Extrapolating {
 }
 
 /// What is carried over.
-const CARRIED_OVER: Words<Extrapolation> = &[
+const CARRIED_OVER: Choices<Extrapolation> = &[
     ("cubes", "Predicates, and the conjunctions of them that the proof used", Extrapolation::Cubes),
     ("predicates", "Predicates only: more questions, and more precise", Extrapolation::Predicates),
 ];

@@ -2,7 +2,7 @@
 
 use super::html::HtmlReport;
 use super::plan::PlanArgs;
-use super::values::{Words, costs, models, positive, price, word};
+use super::values::{Choices, costs, models, positive, price, word};
 use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args, ValueEnum};
 use engine::{Costs, FencePrice, Points};
@@ -103,7 +103,7 @@ pub struct FenceArgs {
 }
 
 /// What fences must achieve.
-const GOALS: Words<Goal> = &[
+const GOALS: Choices<Goal> = &[
     ("safe", "No execution violates anything", Goal::Safe),
     ("robust", "Every execution under TSO looks like one under SC", Goal::Robust),
 ];

@@ -1,6 +1,6 @@
 //! The arguments of `generate`.
 
-use super::values::{Words, definition, languages, word};
+use super::values::{Choices, definition, languages, word};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use frontend::FRONTENDS;
@@ -94,9 +94,9 @@ pub enum Generating {
 }
 
 impl Generating {
-    /// The family member; none for random programs.
-    pub fn family(&self) -> Option<Box<dyn Family>> {
-        Some(match self {
+    /// The family member, or the seed of a random program.
+    pub fn family(&self) -> Result<Box<dyn Family>, u64> {
+        Ok(match self {
             Generating::Dlcs { messages, letters, reversed } => {
                 let letters = letters.unwrap_or((*messages).clamp(1, 16));
                 Box::new(LossyChannel { messages: *messages, letters, reversed: *reversed })
@@ -109,13 +109,13 @@ impl Generating {
                 let constants = define.iter().map(|(name, value)| (name.clone(), value.to_string()));
                 Box::new(Mutex { name: name.clone(), constants: constants.collect() })
             }
-            Generating::Random { .. } => return None,
+            Generating::Random { seed } => return Err(*seed),
         })
     }
 }
 
 /// Which threads of a ring have a fence.
-const FENCED: Words<FencedThreads> = &[
+const FENCED: Choices<FencedThreads> = &[
     ("none", "None of them", FencedThreads::None),
     ("all-but-one", "All but the last", FencedThreads::AllButOne),
     ("all", "All of them", FencedThreads::All),

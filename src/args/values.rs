@@ -46,10 +46,10 @@ pub fn reports() -> PossibleValuesParser {
 }
 
 /// Words to choose from: what each is called, what help says of it, and what it means.
-pub type Words<T> = &'static [(&'static str, &'static str, T)];
+pub type Choices<T> = &'static [(&'static str, &'static str, T)];
 
 /// One of these words.
-pub fn word<T: Clone + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+pub fn word<T: Clone + Send + Sync + 'static>(words: Choices<T>) -> impl TypedValueParser<Value = T> {
     names(words.iter().map(|(word, about, _)| (*word, *about))).try_map(move |chosen| {
         let found = words.iter().find(|(word, ..)| *word == chosen);
         found.map(|(.., meaning)| meaning.clone()).ok_or("there is no such word")

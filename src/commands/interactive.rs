@@ -5,6 +5,7 @@
 
 use super::command_lines::CommandLines;
 use super::replay::RecordedRun;
+use super::walk::open_variables;
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
@@ -179,16 +180,13 @@ impl Interaction<'_> {
         };
         loop {
             let mut chosen = Vec::new();
-            for v in self.program.variable_ids() {
+            for v in open_variables(self.program) {
                 let variable = self.program.variable(v);
-                if variable.initial.single().is_none() {
-                    let question = format!("{} starts at", variable.name);
-                    let initial = variable.initial.clone();
-                    let example =
-                        examples.get(v.index()).map_or(initial.example(), |(_, value)| value.clone());
-                    let Some(value) = self.ask(&question, &initial, example)? else { return Ok(None) };
-                    chosen.push((v, value));
-                }
+                let question = format!("{} starts at", variable.name);
+                let initial = variable.initial.clone();
+                let example = examples.get(v.index()).map_or(initial.example(), |(_, value)| value.clone());
+                let Some(value) = self.ask(&question, &initial, example)? else { return Ok(None) };
+                chosen.push((v, value));
             }
             let first = Configuration::initial(self.machine, &chosen);
             if first.is_some() {

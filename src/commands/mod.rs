@@ -35,7 +35,7 @@ pub use robust::robust;
 pub use schema::schema;
 pub use show::show;
 pub use verify::verify;
-pub use walk::{pick, walk};
+pub use walk::{open_variables, pick, walk};
 
 use crate::input::Loaded;
 use frontend::Diagnostic;

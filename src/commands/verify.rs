@@ -15,7 +15,6 @@ use crate::spill::SpillFolder;
 use crate::whole_file::write_text;
 use engine::{Engine, Explicit, Facts, Finding, Plan, PlanEntry, Run, plan};
 use evidence::{Spill, Task};
-use std::sync::{Mutex, PoisonError};
 
 /// Runs the command.
 pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError> {
@@ -36,8 +35,6 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
     let spill = args.sharing.spill.as_ref().map(|folder| SpillFolder::new(folder, memory)).transpose()?;
     // Processes must ask the same questions in the same order.
     let at_once = if processes.is_some() { Some(1) } else { args.threads };
-    // What could not be written; the answer stands all the same.
-    let trouble: Mutex<Option<String>> = Mutex::default();
     let exit = session.each_file(&files, at_once, |told, file, stem, threads| {
         let Some(loaded) = session.load_claiming(told, file, &args.input) else { return };
         for model in &models {
@@ -63,7 +60,7 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
                 told.ends(Exit::Unknown);
             }
             if let Err(why) = save(args, &session, &loaded, &found) {
-                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                session.trouble(why);
             }
         }
         // Of processes that share the work, one says the answer.
@@ -71,10 +68,7 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             told.printed.out.clear();
         }
     })?;
-    match trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(why) => Err(why.into()),
-        None => Ok(exit),
-    }
+    session.ended(exit)
 }
 
 /// The engine that was asked for. Processes share the searches of one only, and only its states go to files.

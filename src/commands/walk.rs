@@ -13,7 +13,7 @@ use evidence::{Checked, Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Account, Buffered, Configuration, Machine, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
-use program::{Domain, Int, VarId};
+use program::{Domain, Int, Program, VarId};
 
 /// Where any integer will do, one from -`SMALL` to `SMALL` is taken.
 const SMALL: i64 = 4;
@@ -147,10 +147,9 @@ impl RandomWalk {
 /// missing if there is none.
 fn random_start(machine: &Buffered<'_>, chance: &mut Rng) -> (Vec<(VarId, Int)>, Option<Configuration>) {
     let program = machine.program();
-    let open = || program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
     for _ in 0..START_TRIES {
-        let initial: Vec<(VarId, Int)> =
-            open().map(|v| (v, pick(chance, &program.variable(v).initial))).collect();
+        let open = open_variables(program);
+        let initial: Vec<_> = open.map(|v| (v, pick(chance, &program.variable(v).initial))).collect();
         if let Some(first) = Configuration::initial(machine, &initial) {
             return (initial, Some(first));
         }
@@ -159,6 +158,11 @@ fn random_start(machine: &Buffered<'_>, chance: &mut Rng) -> (Vec<(VarId, Int)>,
     initial.retain(|(v, _)| program.variable(*v).initial.single().is_none());
     let first = Configuration::initial(machine, &initial);
     (initial, first)
+}
+
+/// The variables whose initial value is open.
+pub fn open_variables(program: &Program) -> impl Iterator<Item = VarId> {
+    program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none())
 }
 
 /// A value of a domain.

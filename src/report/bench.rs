@@ -1,7 +1,7 @@
 //! Tables of measurements: ours, and the published ones beside them.
 
 use super::table::{Column, Line, TextTable};
-use super::{Look, Printed};
+use super::{Look, Printed, SCHEMA};
 use crate::numbers::grouped;
 use machine::Model;
 use serde_json::{Map, Value, json};
@@ -198,7 +198,7 @@ pub fn markdown(tables: &[BenchTable]) -> String {
 }
 
 /// One object per row.
-pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
+pub fn json(bench: &str, tables: &[BenchTable]) -> Printed {
     let mut out = String::new();
     for table in tables {
         for row in &table.rows {
@@ -208,7 +208,7 @@ pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
                 let before = cells.insert(key.clone(), value);
                 assert!(before.is_none(), "two columns of one name: {key}");
             }
-            let object = json!({"schema": schema, "command": "bench", "bench": bench, "table": table.title, "row": cells});
+            let object = json!({"schema": SCHEMA, "command": "bench", "bench": bench, "table": table.title, "row": cells});
             out += &format!("{object}\n");
         }
     }

@@ -18,7 +18,8 @@ use program::{Int, Program, Source, VarId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-const SCHEMA: &str = "fencewright/1";
+/// The form of all objects, as they name it.
+pub const SCHEMA: &str = "fencewright/1";
 
 /// What `verify` or `fence` says about a file under a model.
 #[derive(Default, Serialize)]
@@ -111,7 +112,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
     match said {
         // They are part of the answers.
         Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) | Said::Summary(_) => Printed::default(),
-        Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
+        Said::Bench(name, tables) => super::bench::json(name, tables),
         Said::Answer(answered) => line(&answer(answered)),
         Said::Fences(fenced) => line(&fences::object(fenced)),
         Said::Plan(file, plan) => line(&plan::object(file, plan)),

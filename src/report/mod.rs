@@ -32,7 +32,7 @@ pub use document::{Assemble, Ending, plain};
 pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{MARKERS, dot, svg};
 pub use html::{BEGINNING, Piece, drawing, page, run_parts, run_picture, shown_answer};
-pub use json::JSON;
+pub use json::{JSON, SCHEMA};
 pub use place::TextRegion;
 pub use spot::standing;
 pub use steps::{ShownStep, buffer, describe_all, mentions};

@@ -198,13 +198,9 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
     let mut out = String::new();
     let shown = walked.walks.all == 1 || walked.violation.is_some();
     if shown && !look.quiet {
-        let run = ShownRun {
-            program: walked.program,
-            model: walked.model,
-            account: walked.account,
-            violation: walked.violation.map(|violated| violated.trace.violation),
-            cause: None,
-        };
+        let (program, model, account) = (walked.program, walked.model, walked.account);
+        let violation = walked.violation.map(|violated| violated.trace.violation);
+        let run = ShownRun { program, model, account, violation, cause: None };
         let _ = writeln!(out, "{}", render(&run, look.width));
     }
     let steps = counted(walked.account.steps().len(), "step");

@@ -195,26 +195,18 @@ fn summary(stages: &BTreeMap<&str, Stage>) -> BenchTable {
     let sum = |of: fn(&Stage) -> usize| stages.values().map(of).sum::<usize>();
     let (rows, agree) = (sum(|stage| stage.rows), sum(|stage| stage.agree));
     let share = 100.0 * agree as f64 / rows.max(1) as f64;
-    BenchTable {
-        title: "Verdicts on record".to_string(),
-        columns: vec![
-            "stage",
-            "programs",
-            "read",
-            "reading ms",
-            "verdicts",
-            "given",
-            "contradicted",
-            "ms per verdict",
-        ],
-        rows: stages.iter().map(row).collect(),
-        notes: vec![format!(
-            "{agree} of {rows} verdicts on record are given ({share:.1} %), {} are contradicted; {} of {} programs are read.",
-            sum(|stage| stage.contradict),
-            sum(|stage| stage.read),
-            sum(|stage| stage.texts),
-        )],
-    }
+    let mut table = BenchTable::new(
+        "Verdicts on record",
+        &["stage", "programs", "read", "reading ms", "verdicts", "given", "contradicted", "ms per verdict"],
+    )
+    .note(format!(
+        "{agree} of {rows} verdicts on record are given ({share:.1} %), {} are contradicted; {} of {} programs are read.",
+        sum(|stage| stage.contradict),
+        sum(|stage| stage.read),
+        sum(|stage| stage.texts),
+    ));
+    table.rows = stages.iter().map(row).collect();
+    table
 }
 
 /// The programs that other tools were timed on, under TSO.

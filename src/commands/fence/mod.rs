@@ -28,6 +28,7 @@ use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
 use program::{Program, Span};
 use record::Recorder;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Every question about safety beside robustness may look at this many states. Counting states
@@ -49,7 +50,7 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
     // A fence that goes, or a store that becomes an exchange, leaves the steps around it as they are.
     input.c.apart = args.relax || args.cost.exchange.is_some();
     // With --out there is one file and one model, so that the last is the only one.
-    let written: Mutex<FenceOutput> = Mutex::default();
+    let written: Mutex<Option<String>> = Mutex::default();
     let exit = session.each_file(&files, args.threads, |told, file, stem, threads| {
         let fencing = Fencing { args, session: &session, stem, threads };
         let loaded = match args.goal {
@@ -58,15 +59,18 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
         };
         let Some(loaded) = loaded else { return };
         for model in &models {
-            let output = fencing.program(told, &loaded, *model);
-            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-            written.fenced = output.fenced.or(written.fenced.take());
-            written.trouble = written.trouble.take().or(output.trouble);
+            if let Some(text) = fencing.program(told, &loaded, *model) {
+                *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            }
         }
     })?;
     let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
-    finish(args, &session, written)?;
-    Ok(exit)
+    match (&args.out, written) {
+        (Some(out), text) if is_stdin(out) => session.print_text(&text.unwrap_or_default())?,
+        (Some(path), Some(text)) => write_text(path, args.force, &session.interrupt, &text)?,
+        _ => {}
+    }
+    session.ended(exit)
 }
 
 /// Whether what is asked for can be done.
@@ -86,25 +90,6 @@ fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), Stri
     Ok(())
 }
 
-/// Writes the program with fences in it.
-fn finish(args: &FenceArgs, session: &Session<'_>, written: FenceOutput) -> Result<(), CommandError> {
-    match (&args.out, &written.fenced) {
-        (Some(out), fenced) if is_stdin(out) => session.print_text(fenced.as_deref().unwrap_or_default())?,
-        (Some(path), Some(text)) => write_text(path, args.force, &session.interrupt, text)?,
-        _ => {}
-    }
-    written.trouble.map_or(Ok(()), |trouble| Err(trouble.into()))
-}
-
-/// What is to be written when the answer was printed.
-#[derive(Default)]
-struct FenceOutput {
-    /// The program with the fences in it, where it was asked for.
-    fenced: Option<String>,
-    /// Why something could not be written; the answer stands all the same.
-    trouble: Option<String>,
-}
-
 /// The command's work on one file.
 struct Fencing<'a> {
     args: &'a FenceArgs,
@@ -115,14 +100,15 @@ struct Fencing<'a> {
 }
 
 impl Fencing<'_> {
-    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> FenceOutput {
+    /// Asks under a model, reports and writes; the text with the fences in it, where that is asked for.
+    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> Option<String> {
         let (args, session) = (self.args, self.session);
         let program = loaded.program.clone().with_question_as_property();
         let task = Task { program: &program, model, goal: args.goal };
         if args.planning.explain_plan {
             let plan = super::verify::explained(&task, &args.exploring);
             session.say(told, &Said::Plan(&loaded.name, &plan));
-            return FenceOutput::default();
+            return None;
         }
         let watch = session.watch(args.limits.budget(), &loaded.name, model, self.threads);
         let answered = match (self.unknown_place(&program), args.relax) {
@@ -132,7 +118,7 @@ impl Fencing<'_> {
         };
         answered.unwrap_or_else(|reason| {
             session.fail(told, &loaded.name, Some(model), reason);
-            FenceOutput::default()
+            None
         })
     }
 
@@ -142,7 +128,7 @@ impl Fencing<'_> {
         loaded: &Loaded,
         task: &Task<'_>,
         watch: &Watch<'_>,
-    ) -> Result<FenceOutput, String> {
+    ) -> Result<Option<String>, String> {
         let (args, engine) = (self.args, self.args.exploring.engine());
         let within =
             self.bound().map(|k| (k, Run { max_buffer: Some(USUAL_BUFFER), ..args.exploring.run(watch) }));
@@ -161,9 +147,7 @@ impl Fencing<'_> {
             _ => None,
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
-        let store = self.session.store.as_ref();
-        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
-        let trouble = recorder.answer(loaded, task, &found.answer).err();
+        let files = self.record(loaded, task, &found.answer, run);
         let (mut text, mut edits) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
             let wanted = args.out.is_some() || self.session.has_page();
@@ -179,7 +163,7 @@ impl Fencing<'_> {
         let fenced = Fenced {
             seconds,
             peak,
-            evidence: &recorder.files,
+            evidence: &files,
             edits: &edits,
             text: text.as_ref(),
             safety: &safety,
@@ -188,7 +172,7 @@ impl Fencing<'_> {
             ..Fenced::about(loaded, *task, &found)
         };
         self.say(told, &fenced);
-        Ok(self.output(text, trouble))
+        Ok(self.wanted(text))
     }
 
     /// Says an answer, and how the command ends with it.
@@ -198,12 +182,20 @@ impl Fencing<'_> {
         self.session.say(told, &Said::Fences(fenced));
     }
 
-    /// What is to be written. Without --out nobody asked for the text, so that there is none is no trouble.
-    fn output(&self, text: Option<Result<String, String>>, trouble: Option<String>) -> FenceOutput {
-        match text.filter(|_| self.args.out.is_some()).transpose() {
-            Ok(fenced) => FenceOutput { fenced, trouble },
-            Err(why) => FenceOutput { fenced: None, trouble: trouble.or(Some(why)) },
+    /// Writes the evidence that stands behind an answer; gives the files.
+    fn record(&self, loaded: &Loaded, task: &Task<'_>, answer: &FenceAnswer, run: Run<'_>) -> Vec<PathBuf> {
+        let (store, engine) = (self.session.store.as_ref(), self.args.exploring.engine());
+        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
+        if let Err(why) = recorder.answer(loaded, task, answer) {
+            self.session.trouble(why);
         }
+        recorder.files
+    }
+
+    /// The text to be written. Without --out nobody asked for it, so that there is none is no trouble.
+    fn wanted(&self, text: Option<Result<String, String>>) -> Option<String> {
+        let text = text.filter(|_| self.args.out.is_some())?;
+        text.map_err(|why| self.session.trouble(why)).ok()
     }
 
     /// The bound that fences are to keep store buffers within, if that is asked for.

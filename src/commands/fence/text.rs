@@ -7,7 +7,7 @@ use crate::input::Loaded;
 use crate::report::SpanEdit;
 use engine::{FencePoint, Placed};
 use frontend::{Diagnostic, Insertion};
-use program::{Source, Span, same};
+use program::{Program, Source, Span, same};
 
 /// The text, or why there is none.
 pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
@@ -19,14 +19,19 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
     };
     let text = (loaded.frontend.insert)(source.main(), &insertions, &loaded.options)
         .map_err(|error| refused(&error))?;
-    let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
-    match read.map(|parsed| parsed.program.with_question_as_property()) {
-        Ok(program) if same(&program, &placed.program) => Ok(text),
-        _ => Err(format!(
+    read_back(loaded, text, |program| same(program, &placed.program)).ok_or_else(|| {
+        format!(
             "{}: these fences cannot be written between its statements so that the text means just that",
             loaded.name
-        )),
-    }
+        )
+    })
+}
+
+/// An edited text, if it means what it should.
+pub fn read_back(loaded: &Loaded, text: String, means: impl Fn(&Program) -> bool) -> Option<String> {
+    let source = Source::new(loaded.program.source.name(), text.clone());
+    let read = (loaded.frontend.read)(source, &loaded.options).ok()?;
+    means(&read.program.with_question_as_property()).then_some(text)
 }
 
 /// How each fence is written into the text; nothing unless all of them together can be.
