@@ -74,9 +74,10 @@ pub struct Told {
 }
 
 impl Told {
-    /// An answer, in a word or two, for the summary.
-    pub fn answers(&mut self, word: &'static str) {
+    /// An answer, in a word or two, for the summary, and how that ends.
+    pub fn answers(&mut self, word: &'static str, exit: Exit) {
         self.answers.push(word);
+        self.ends(exit);
     }
 
     /// It ended so, if not worse.
@@ -170,8 +171,7 @@ impl<'a> Session<'a> {
     /// Says why there is no answer.
     pub fn failed(&self, told: &mut Told, failed: &Failed<'_>) {
         self.say(told, &Said::Failure(failed));
-        told.answers("error");
-        told.ends(if failed.stopped { Exit::Unknown } else { Exit::Error });
+        told.answers("error", if failed.stopped { Exit::Unknown } else { Exit::Error });
     }
 
     /// Reads a program, or says why that cannot be. Warnings are said unless nothing but answers is
@@ -262,8 +262,7 @@ impl<'a> Session<'a> {
             ..Answered::about(loaded, *task, &found)
         };
         self.say(told, &Said::Answer(&answered));
-        told.answers(answer_word(&found));
-        told.ends(Exit::of(found.checked.holds()));
+        told.answers(answer_word(&found), Exit::of(found.checked.holds()));
         Some(found)
     }
 

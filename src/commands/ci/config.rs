@@ -7,7 +7,7 @@
 mod error;
 pub mod written;
 
-use crate::args::{CInput, Exploring, InputArgs, LimitArgs, Resources};
+use crate::args::{CInput, Exploring, InputArgs, bytes};
 use crate::input::{name, read_file};
 use crate::limits::Budget;
 use crate::numbers::counted;
@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
-use written::{Expect, ExpectRobust, Expected, WrittenConfig, WrittenFences, WrittenLimits, WrittenProgram};
+use written::{Expect, ExpectRobust, Expected, WrittenConfig, WrittenFences, WrittenProgram};
 
 /// Everything that is expected.
 pub struct CiConfig {
@@ -138,6 +138,9 @@ impl CiConfig {
     }
 }
 
+/// The limits of an entry on time, states and store buffers.
+type WrittenLimits<'a> = (&'a Option<Spanned<f64>>, &'a Option<Spanned<i64>>, &'a Option<Spanned<i64>>);
+
 type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 
 /// All entries, or what is wrong with each that is wrong.
@@ -207,7 +210,7 @@ impl Resolver<'_> {
             expect,
             robust: self.robust(entry.robust.as_ref())?,
             fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,
-            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+            how: self.how(&entry.engine, (&entry.timeout, &entry.states, &entry.buffer), &entry.define)?,
         })
     }
 
@@ -225,7 +228,7 @@ impl Resolver<'_> {
             places,
             points: entry.points.unwrap_or_default().into(),
             costs,
-            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+            how: self.how(&entry.engine, (&entry.timeout, &entry.states, &entry.buffer), &entry.define)?,
         })
     }
 
@@ -272,7 +275,7 @@ impl Resolver<'_> {
     fn how(
         &self,
         engine: &Option<Spanned<String>>,
-        limits: &WrittenLimits,
+        (timeout, states, buffer): WrittenLimits<'_>,
         define: &written::Definitions,
     ) -> Result<How, Diagnostic> {
         let defaults = &self.written.defaults;
@@ -282,21 +285,17 @@ impl Resolver<'_> {
             return Err(error::unknown_name("engine", name, &names));
         }
         let engine = engine.map_or(ENGINES[0].name(), |name| name.get_ref());
-        let either = limits.or(&defaults.limits());
         let define = define.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
-        let limits = LimitArgs {
-            resources: Resources {
-                timeout: either.timeout.as_ref().map(seconds).transpose()?,
-                memory: positive(&defaults.memory)?.unwrap_or(4096),
-            },
-            states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
-        };
-        let buffer = positive(&either.buffer)?;
+        let time = timeout.as_ref().or(defaults.timeout.as_ref()).map(seconds).transpose()?;
+        let memory = bytes(positive(defaults.memory.as_ref())?.unwrap_or(4096));
+        let states = positive(states.as_ref().or(defaults.states.as_ref()))?;
+        let states = states.map(|states| usize::try_from(states).unwrap_or(usize::MAX));
+        let buffer = positive(buffer.as_ref().or(defaults.buffer.as_ref()))?;
         let options = DefaultOptions::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
         Ok(How {
             input: InputArgs { input_format: None, define, observe_all: false, c: CInput::default() },
             exploring: options.exploring,
-            budget: limits.budget(),
+            budget: Budget { time, memory, states },
         })
     }
 }
@@ -322,7 +321,7 @@ fn seconds(value: &Spanned<f64>) -> Result<Duration, Diagnostic> {
     Duration::try_from_secs_f64(*value.get_ref()).map_err(wrong)
 }
 
-fn positive(value: &Option<Spanned<i64>>) -> Result<Option<u64>, Diagnostic> {
+fn positive(value: Option<&Spanned<i64>>) -> Result<Option<u64>, Diagnostic> {
     let Some(value) = value else { return Ok(None) };
     let number = u64::try_from(*value.get_ref()).ok().filter(|number| *number > 0);
     number.map(Some).ok_or_else(|| Diagnostic::error(span(value.span()), "not a number from 1 on"))

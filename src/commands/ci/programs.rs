@@ -124,10 +124,8 @@ impl Comparing<'_> {
     ) -> (String, Option<TextRegion>) {
         let program = task.program.clone().with_question_as_property();
         let task = Task { program: &program, ..*task };
-        let placed = self.cheapest(&task, &entry.how, watch, Costs::default(), Points::Stores);
-        let placed =
-            placed.or_else(|| self.cheapest(&task, &entry.how, watch, Costs::default(), Points::All));
-        placed.map_or_else(
+        let cheapest = |points| self.cheapest(&task, &entry.how, watch, Costs::default(), points);
+        [Points::Stores, Points::All].into_iter().find_map(cheapest).map_or_else(
             || ("SC is safe, but which would help was not found".to_string(), None),
             |placed| named(&program, &placed),
         )

@@ -177,8 +177,8 @@ impl Fencing<'_> {
 
     /// Says an answer, and how the command ends with it.
     fn say(&self, told: &mut Told, fenced: &Fenced<'_>) {
-        told.ends(exit(&fenced.found.answer));
-        told.answers(word(&fenced.found.answer));
+        let (word, exit) = ending(&fenced.found.answer);
+        told.answers(word, exit);
         self.session.say(told, &Said::Fences(fenced));
     }
 
@@ -262,21 +262,12 @@ impl Fencing<'_> {
     }
 }
 
-/// The answer in a few words.
-fn word(answer: &FenceAnswer) -> &'static str {
+/// The answer in a few words, and how the command ends with it.
+fn ending(answer: &FenceAnswer) -> (&'static str, Exit) {
     match answer {
-        FenceAnswer::Placed(placed) if placed.fences.is_empty() => "no fence needed",
-        FenceAnswer::Placed(_) => "fences found",
-        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => "no fence helps",
-        FenceAnswer::Unknown(_) => "unknown",
-    }
-}
-
-/// How the command ends with an answer.
-fn exit(answer: &FenceAnswer) -> Exit {
-    match answer {
-        FenceAnswer::Placed(_) => Exit::Holds,
-        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
-        FenceAnswer::Unknown(_) => Exit::Unknown,
+        FenceAnswer::Placed(placed) if placed.fences.is_empty() => ("no fence needed", Exit::Holds),
+        FenceAnswer::Placed(_) => ("fences found", Exit::Holds),
+        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => ("no fence helps", Exit::Violated),
+        FenceAnswer::Unknown(_) => ("unknown", Exit::Unknown),
     }
 }

@@ -38,14 +38,7 @@ impl Document {
         Document { version, text, language, reading: None, published: false, due: None, outcome: None }
     }
 
-    /// Gives it another text; what was known of the old one is forgotten.
-    pub fn replace(&mut self, version: i64, text: IndexedText) {
-        self.version = version;
-        self.text = text;
-        self.forget();
-    }
-
-    /// Has it read and verified anew.
+    /// Forgets what was known of its text, so that it is read and verified anew.
     pub fn forget(&mut self) {
         (self.reading, self.outcome, self.published, self.due) = (None, None, false, None);
     }
@@ -169,13 +162,10 @@ impl DocumentVersion {
         {
             message = format!("line {line}: {message}");
         }
-        let range = self.text.range(source.map_or(diagnostic.span, |source| source.in_main(diagnostic.span)));
-        let mut problem =
-            json!({"range": range, "severity": severity, "source": "fencewright", "message": message});
+        let range = |span| self.text.range(source.map_or(span, |source| source.in_main(span)));
+        let mut problem = json!({"range": range(diagnostic.span), "severity": severity, "source": "fencewright", "message": message});
         if related && !diagnostic.related.is_empty() {
-            let place = |(span, remark): &(Span, String)| {
-                self.related(self.text.range(source.map_or(*span, |source| source.in_main(*span))), remark)
-            };
+            let place = |(span, remark): &(Span, String)| self.related(range(*span), remark);
             problem["relatedInformation"] = diagnostic.related.iter().map(place).collect();
         }
         problem

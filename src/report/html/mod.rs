@@ -217,13 +217,10 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Piece {
 }
 
 fn final_states(question: &Question, found: &CheckedOutcomes) -> String {
-    let cells = |texts: &mut dyn Iterator<Item = String>, tag: &str| -> String {
-        texts.map(|text| format!("<{tag}>{}</{tag}>", escape(&text))).collect()
-    };
-    let names = &mut question.observed.iter().map(|(name, _)| name.clone());
-    let head = cells(names, "th scope=\"col\"").replace("</th scope=\"col\">", "</th>");
-    let row =
-        |values: &Vec<i64>| format!("<tr>{}</tr>\n", cells(&mut values.iter().map(i64::to_string), "td"));
+    let names = question.observed.iter();
+    let head: String = names.map(|(name, _)| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    let cell = |value: &i64| format!("<td>{value}</td>");
+    let row = |values: &Vec<i64>| format!("<tr>{}</tr>\n", values.iter().map(cell).collect::<String>());
     let rows: String = found.finals().iter().map(row).collect();
     let table = format!(
         "<div class=\"scroll\"><table class=\"finals\"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"

@@ -109,42 +109,6 @@ pub enum FenceCheck {
     Unchecked,
 }
 
-/// Limits; each may be missing.
-#[derive(Clone)]
-pub struct WrittenLimits {
-    pub timeout: Option<Spanned<f64>>,
-    pub states: Option<Spanned<i64>>,
-    pub buffer: Option<Spanned<i64>>,
-}
-
-impl WrittenLimits {
-    /// These, and others where these say nothing.
-    pub fn or(&self, other: &WrittenLimits) -> WrittenLimits {
-        WrittenLimits {
-            timeout: self.timeout.clone().or(other.timeout.clone()),
-            states: self.states.clone().or(other.states.clone()),
-            buffer: self.buffer.clone().or(other.buffer.clone()),
-        }
-    }
-}
-
-macro_rules! limits {
-    ($($entry:ty),*) => {$(
-        impl $entry {
-            /// Its limits.
-            pub fn limits(&self) -> WrittenLimits {
-                WrittenLimits {
-                    timeout: self.timeout.clone(),
-                    states: self.states.clone(),
-                    buffer: self.buffer.clone(),
-                }
-            }
-        }
-    )*};
-}
-
-limits!(Defaults, WrittenProgram, WrittenFences);
-
 /// Values for constants of the program.
 pub type Definitions = BTreeMap<String, Integer>;
 
