@@ -8,7 +8,7 @@ mod error;
 pub mod written;
 
 use crate::args::{CInput, Exploring, InputArgs, bytes};
-use crate::input::{name, read_file};
+use crate::input::{Unreadable, name, read_file};
 use crate::limits::Budget;
 use crate::numbers::counted;
 use clap::Parser;
@@ -95,46 +95,32 @@ pub struct How {
     pub budget: Budget,
 }
 
-/// Why there is no configuration.
-pub struct ConfigError {
-    /// What is wrong, in a sentence without a full stop.
-    pub reason: String,
-    /// Where.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The text, if there is one.
-    pub source: Option<Box<Source>>,
-}
-
 impl CiConfig {
     /// Reads a configuration.
-    pub fn read(path: &Path) -> Result<CiConfig, ConfigError> {
+    pub fn read(path: &Path) -> Result<CiConfig, Box<Unreadable>> {
         let hint = if path.exists() {
             ""
         } else {
             "; `fencewright ci --init` writes one, `fencewright ci --help` shows how to do it"
         };
-        match read_file(path) {
-            Ok(text) => CiConfig::of_text(path, text),
-            Err(why) => {
-                let reason = format!("{why}{hint}");
-                Err(ConfigError { reason, diagnostics: Vec::new(), source: None })
-            }
-        }
+        let text = read_file(path).map_err(|why| Unreadable::new(name(path), format!("{why}{hint}")))?;
+        CiConfig::of_text(path, text)
     }
 
     /// The configuration of a text that stands in this file.
-    pub fn of_text(path: &Path, text: String) -> Result<CiConfig, ConfigError> {
-        let source = Source::new(name(path), text);
+    pub fn of_text(path: &Path, text: String) -> Result<CiConfig, Box<Unreadable>> {
+        let name = name(path);
+        let source = Source::new(&*name, text);
         let (written, mut wrong) = error::read(source.text());
         let entries =
             written.and_then(|written| resolve(&written, &source).map_err(|more| wrong.extend(more)).ok());
         wrong.sort_by_key(|diagnostic| diagnostic.span);
         let (Some((programs, fences)), true) = (entries, wrong.is_empty()) else {
             let reason = counted(wrong.len(), "error");
-            return Err(ConfigError { reason, diagnostics: wrong, source: Some(Box::new(source)) });
+            return Err(Box::new(Unreadable { name, reason, diagnostics: wrong, source: Some(source) }));
         };
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(CiConfig { name: name(path), source, folder, programs, fences })
+        Ok(CiConfig { name, source, folder, programs, fences })
     }
 }
 

@@ -44,13 +44,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let config = match read {
         Ok(config) => config,
         Err(wrong) => {
-            let file = name(&args.config);
-            let failed = Failed {
-                diagnostics: &wrong.diagnostics,
-                source: wrong.source.as_deref(),
-                ..Failed::new("ci", &file, None, wrong.reason)
-            };
-            session.failed(&mut told, &failed);
+            session.failed(&mut told, &Failed::unreadable("ci", &wrong));
             session.show(&told)?;
             session.finish()?;
             return Ok(told.exit);
