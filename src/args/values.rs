@@ -9,7 +9,7 @@ use program::Int;
 use std::time::Duration;
 
 /// Names, each with what help says of it.
-pub fn names(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+fn names(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
     PossibleValuesParser::new(all.into_iter().map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 

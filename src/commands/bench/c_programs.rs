@@ -8,7 +8,7 @@ use super::{Bench, Bencher, Measured, cpu_time, milliseconds};
 use crate::report::{BenchCell, BenchTable, Times};
 use engine::{Finding, Portfolio};
 use evidence::Task;
-use frontend::{COptions, Diagnostic, FRONTENDS, Loader, Options};
+use frontend::{COptions, FRONTENDS, Loader, Options};
 use machine::{TSO, model_named};
 use program::{Program, Source};
 use std::collections::BTreeMap;
@@ -120,13 +120,11 @@ fn read_text(bencher: &Bencher<'_>, file: &str) -> ReadText {
         let parsed = (frontend.read)(Source::new(file, text.clone()), &options);
         let on_core = cpu_time().zip(cpu).map(|(now, then)| now.saturating_sub(then));
         took = took.min(milliseconds(on_core.unwrap_or_else(|| started.elapsed())));
-        program = parsed.map(|parsed| parsed.program).map_err(|errors| first(&errors));
+        program = parsed.map(|parsed| parsed.program).map_err(|errors| {
+            errors.first().map_or_else(String::new, |error| format!("not read: {}", error.message))
+        });
     }
     ReadText { program, took }
-}
-
-fn first(errors: &[Diagnostic]) -> String {
-    errors.first().map_or_else(String::new, |error| format!("not read: {}", error.message))
 }
 
 /// What we say about a row, and how long it took.

@@ -91,10 +91,7 @@ fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String
     let with =
         |n: usize| bencher.own(name, text, Some(n)).map(|program| (format!("{name}, N = {n}"), program));
     match with(2) {
-        Ok(first) => [3, 4].into_iter().map(with).try_fold(vec![first], |mut all, next| {
-            all.push(next?);
-            Ok(all)
-        }),
+        Ok(first) => std::iter::once(Ok(first)).chain([3, 4].into_iter().map(with)).collect(),
         Err(_) => Ok(vec![(name.to_string(), bencher.own(name, text, None)?)]),
     }
 }

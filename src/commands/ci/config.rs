@@ -133,14 +133,10 @@ type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 fn resolve(written: &WrittenConfig, source: &Source) -> Result<Entries, Vec<Diagnostic>> {
     let resolver = Resolver { written, source };
     let mut wrong = Vec::new();
-    let mut programs = Vec::new();
-    for entry in &written.program {
-        resolver.program(entry).map_or_else(|why| wrong.push(why), |entry| programs.push(entry));
-    }
-    let mut fences = Vec::new();
-    for entry in &written.fences {
-        resolver.fences(entry).map_or_else(|why| wrong.push(why), |entry| fences.push(entry));
-    }
+    let programs = written.program.iter().map(|entry| resolver.program(entry));
+    let programs: Vec<_> = programs.filter_map(|entry| entry.map_err(|why| wrong.push(why)).ok()).collect();
+    let fences = written.fences.iter().map(|entry| resolver.fences(entry));
+    let fences: Vec<_> = fences.filter_map(|entry| entry.map_err(|why| wrong.push(why)).ok()).collect();
     if programs.is_empty() && fences.is_empty() && wrong.is_empty() {
         let nothing = Diagnostic::error(Span::NONE, "nothing is expected here");
         wrong.push(nothing.hint("add a [[program]] with `file = \"…\"`, or let `ci --init` write the file"));

@@ -49,10 +49,8 @@ fn matching(folder: &Path, written: &str, except: &[String]) -> Result<Vec<PathB
     }
     let no_pattern = |error: glob::PatternError| format!("this is no pattern: {}", error.msg);
     let found = glob::glob(&pattern(folder, written)?).map_err(no_pattern)?;
-    let mut not_meant = Vec::new();
-    for written in except {
-        not_meant.push(glob::Pattern::new(&pattern(folder, written)?).map_err(no_pattern)?);
-    }
+    let not_meant = except.iter().map(|one| glob::Pattern::new(&pattern(folder, one)?).map_err(no_pattern));
+    let not_meant = not_meant.collect::<Result<Vec<_>, String>>()?;
     let meant = |path: &PathBuf| !not_meant.iter().any(|pattern| pattern.matches_path(path));
     let files: Vec<PathBuf> =
         found.filter_map(Result::ok).filter(|path| path.is_file() && meant(path)).collect();
