@@ -1,7 +1,7 @@
 //! The terminal: colours or not, and how wide; and answers that are printed together at the end.
 
 use crate::args::Color;
-use crate::report::{Assemble, Ending, Look, Printed, Report};
+use crate::report::{Assemble, Ending, Look, Printed, Report, Said};
 use anstream::{AutoStream, ColorChoice};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -46,24 +46,22 @@ impl Console {
         &self.look
     }
 
-    /// Prints a report, or keeps it for the document. Fails if standard output does, for example
-    /// because nobody reads it.
-    pub fn print(&self, printed: &Printed) -> std::io::Result<()> {
-        write_errors(&printed.err);
-        match self.assemble {
-            Some(_) => self.keep(&printed.out, false),
-            None => write_out(&printed.out)?,
-        }
-        Ok(())
+    /// Says something in a report.
+    pub fn say(&self, report: &Report, said: &Said<'_>) -> std::io::Result<()> {
+        self.print(&(report.print)(said, &self.look), false)
     }
 
-    /// Prints a report on standard error, because standard output is for something else.
-    pub fn print_beside(&self, printed: &Printed) {
-        write_errors(&printed.err);
-        match self.assemble {
-            Some(_) => self.keep(&printed.out, true),
-            None => write_errors(&printed.out),
+    /// Prints a report, or keeps it for the document; on standard error if standard output is for something else. Fails
+    /// if standard output does, for example because nobody reads it.
+    pub fn print(&self, Printed { out, err }: &Printed, beside: bool) -> std::io::Result<()> {
+        write_errors(err);
+        if self.assemble.is_some() {
+            let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            answers.text += out;
+            answers.beside |= beside;
+            return Ok(());
         }
+        write(out, beside)
     }
 
     /// Prints text that is no report on standard output.
@@ -75,19 +73,17 @@ impl Console {
     pub fn finish(&self, ending: &Ending<'_>) -> std::io::Result<()> {
         let Some(assemble) = self.assemble else { return Ok(()) };
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let document = assemble(&answers.text, ending);
-        if answers.beside {
-            write_errors(&document);
-            return Ok(());
-        }
-        write_out(&document)
+        write(&assemble(&answers.text, ending), answers.beside)
     }
+}
 
-    fn keep(&self, answer: &str, beside: bool) {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.text += answer;
-        answers.beside |= beside;
+/// Writes to standard output, or beside it to standard error.
+fn write(text: &str, beside: bool) -> std::io::Result<()> {
+    if beside {
+        write_errors(text);
+        return Ok(());
     }
+    write_out(text)
 }
 
 fn write_errors(text: &str) {

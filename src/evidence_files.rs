@@ -4,7 +4,7 @@
 use crate::input::is_stdin;
 use crate::limits::Interrupt;
 use crate::report;
-use crate::whole_file::{cannot_write, write_whole};
+use crate::whole_file::{cannot_write, write_text, write_whole};
 use evidence::{Checked, Form, Goal, Task, Violated, write_evidence};
 use std::collections::HashMap;
 use std::fs;
@@ -68,23 +68,17 @@ impl Store {
         title: &str,
         task: &Task<'_>,
         violated: Violated<'_>,
-    ) -> Result<Option<PathBuf>, String> {
-        let picture = report::run_picture(&report::ShownRun::of(task, violated));
-        picture
-            .map(|picture| self.write_text(&format!("{name}.svg"), &report::svg(&picture, title)))
-            .transpose()
-    }
-
-    /// Writes a program that evidence speaks of.
-    pub fn write_program(&self, name: &str, text: &str) -> Result<PathBuf, String> {
-        self.write_text(&format!("{name}.fw"), text)
+    ) -> Result<(), String> {
+        if let Some(picture) = report::run_picture(&report::ShownRun::of(task, violated)) {
+            self.write_text(&format!("{name}.svg"), &report::svg(&picture, title))?;
+        }
+        Ok(())
     }
 
     /// Writes a text under this name.
-    fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.folder.join(name);
-        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-        write_whole(&path, self.force, &self.interrupt, write).map(|()| path)
+        write_text(&path, self.force, &self.interrupt, text).map(|()| path)
     }
 }
 

@@ -5,17 +5,18 @@ use std::io;
 use std::process::ExitCode;
 
 /// How the program ends. Scripts rely on the numbers; they never change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// They stand from the best to the worst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// 0: what was asked holds.
     #[default]
     Holds,
+    /// 3: a limit or bound was reached before an answer.
+    Unknown,
     /// 1: it is violated.
     Violated,
     /// 2: usage, input, or evidence that does not hold.
     Error,
-    /// 3: a limit or bound was reached before an answer.
-    Unknown,
 }
 
 /// What a shell expects of a program that was interrupted.
@@ -44,13 +45,7 @@ impl Exit {
 
     /// The worse of two: errors, then violations, then unknowns, then what holds.
     pub fn worst(self, other: Exit) -> Exit {
-        let rank = |exit: Exit| match exit {
-            Exit::Error => 3,
-            Exit::Violated => 2,
-            Exit::Unknown => 1,
-            Exit::Holds => 0,
-        };
-        if rank(other) > rank(self) { other } else { self }
+        self.max(other)
     }
 }
 
@@ -88,6 +83,12 @@ impl fmt::Display for CommandError {
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> CommandError {
         CommandError::Output(error)
+    }
+}
+
+impl From<String> for CommandError {
+    fn from(message: String) -> CommandError {
+        CommandError::Message(message)
     }
 }
 

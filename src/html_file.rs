@@ -3,12 +3,11 @@
 //! An older report of ours may be replaced; what else has that name is not, unless that is
 //! asked for. Both are found out before the work begins and once more before writing.
 
-use crate::exit::CommandError;
 use crate::limits::Interrupt;
 use crate::report::BEGINNING;
-use crate::whole_file::{cannot_write, write_whole};
+use crate::whole_file::{cannot_write, write_text};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Where a report goes.
@@ -19,23 +18,17 @@ pub struct HtmlFile {
 }
 
 impl HtmlFile {
-    /// The file, if one is wanted; fails if it could not be written later.
-    pub fn open(
-        path: Option<&Path>,
-        force: bool,
-        interrupt: &Interrupt,
-    ) -> Result<Option<HtmlFile>, CommandError> {
-        let Some(path) = path else { return Ok(None) };
+    /// The file; fails if it could not be written later.
+    pub fn open(path: &Path, force: bool, interrupt: &Interrupt) -> Result<HtmlFile, String> {
         let file = HtmlFile { path: path.to_path_buf(), force, interrupt: interrupt.clone() };
-        file.is_free().map_err(CommandError::Message)?;
-        Ok(Some(file))
+        file.is_free()?;
+        Ok(file)
     }
 
     /// Writes the report and says so on standard error, unless nothing but answers is wanted.
-    pub fn write(&self, text: &str, quiet: bool) -> Result<(), CommandError> {
-        self.is_free().map_err(CommandError::Message)?;
-        let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-        write_whole(&self.path, true, &self.interrupt, write).map_err(CommandError::Message)?;
+    pub fn write(&self, text: &str, quiet: bool) -> Result<(), String> {
+        self.is_free()?;
+        write_text(&self.path, true, &self.interrupt, text)?;
         if !quiet {
             anstream::eprintln!("report: {}", self.path.display());
         }

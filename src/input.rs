@@ -1,6 +1,7 @@
 //! Inputs: finding files, reading them, handing them to a front end.
 
 use crate::args::{InputArgs, definition};
+use crate::numbers::counted;
 use frontend::{DefinedNames, Diagnostic, FRONTENDS, Frontend, MAX_TEXT, Options, Parsed};
 use program::{Program, Source};
 use std::ffi::OsStr;
@@ -88,10 +89,7 @@ pub fn understood(
             Ok(Loaded { name: name.to_string(), program, warnings, remark, settled, frontend, options })
         }
         Err(diagnostics) => {
-            let reason = match diagnostics.len() {
-                1 => "1 error".to_string(),
-                count => format!("{count} errors"),
-            };
+            let reason = counted(diagnostics.len(), "error");
             let source = Some(Source::new(name, text));
             Err(Box::new(Unreadable { name: name.to_string(), reason, diagnostics, source }))
         }

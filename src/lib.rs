@@ -152,7 +152,7 @@ fn run(cli: &Cli, console: &Console) -> Result<Exit, CommandError> {
         Command::Ci(args) => commands::ci(args, console),
         Command::Playground(args) => commands::playground(args, console),
         Command::Schema => commands::schema(console),
-        Command::Completions { shell } => commands::completions(*shell, console),
-        Command::Man { out } => commands::man(out.as_deref(), console),
+        Command::Completions { shell } => commands::completions(*shell),
+        Command::Man { out } => commands::man(out.as_deref()),
     }
 }

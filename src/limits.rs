@@ -212,7 +212,7 @@ mod tests {
     const UNLIMITED: Budget = Budget { time: None, memory: usize::MAX, states: None };
 
     fn check(budget: Budget, states: usize, expected: Result<(), Stop>) {
-        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::off());
+        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::new(true));
         let watch = Watch::new(budget, &interrupt, &display, String::new());
         let progress = Progress { states, ..Progress::default() };
         assert_eq!(watch.observe(&progress), expected);
@@ -225,7 +225,7 @@ mod tests {
         check(UNLIMITED, 1000, Ok(()));
         check(Budget { time: Some(Duration::ZERO), ..UNLIMITED }, 0, Err(Stop::Time));
         check(Budget { memory: 1, ..UNLIMITED }, 0, Err(Stop::Memory));
-        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::off());
+        let (interrupt, display) = (Interrupt::default(), ProgressDisplay::new(true));
         let roomy = Budget { memory: 1 << 40, ..UNLIMITED };
         let watch = Watch::new(roomy, &interrupt, &display, String::new());
         let growing = |coming| watch.observe(&Progress { coming, ..Progress::default() });

@@ -64,12 +64,6 @@ impl ProgressDisplay {
         ProgressDisplay { enabled, tasks: AtomicUsize::new(0), screen: Mutex::default() }
     }
 
-    /// Shows nothing.
-    #[cfg(test)]
-    pub fn off() -> ProgressDisplay {
-        ProgressDisplay { enabled: false, tasks: AtomicUsize::new(0), screen: Mutex::default() }
-    }
-
     /// A number for a task that begins.
     pub fn begin(&self) -> TaskId {
         TaskId(self.tasks.fetch_add(1, Ordering::Relaxed))

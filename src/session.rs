@@ -11,7 +11,7 @@ use crate::input::{FoundFile, Loaded, Unreadable, load};
 use crate::limits::{Budget, Interrupt, Watch};
 use crate::numbers::counted;
 use crate::progress::ProgressDisplay;
-use crate::report::{Answered, Ending, Failed, HTML, Look, Printed, Report, Said};
+use crate::report::{Answered, Failed, Look, Piece, Printed, Report, Said, page, shown_answer};
 use engine::{Bug, Engine, Finding, Run, decide};
 use evidence::{Task, VacuousClaim, Verdict, each_in_order};
 use frontend::Diagnostic;
@@ -37,11 +37,13 @@ pub struct Session<'a> {
     pub store: Option<Store>,
     html: Option<HtmlFile>,
     /// What the page will hold.
-    page: Mutex<String>,
+    page: Mutex<Vec<Piece>>,
     /// Whether the remark about a program's language was made.
     remarked: AtomicBool,
     /// Whether answers go to standard error, because something else goes to standard output.
     beside: bool,
+    /// What could not be written first.
+    trouble: Mutex<Option<String>>,
     console: &'a Console,
 }
 
@@ -62,7 +64,7 @@ pub struct Told {
     /// What to print.
     pub printed: Printed,
     /// The same for the page.
-    page: String,
+    page: Vec<Piece>,
     /// What is said once, whatever is told.
     remark: Option<&'static str>,
     /// The answers, each in a word or two.
@@ -72,9 +74,10 @@ pub struct Told {
 }
 
 impl Told {
-    /// An answer, in a word or two, for the summary.
-    pub fn answers(&mut self, word: &'static str) {
+    /// An answer, in a word or two, for the summary, and how that ends.
+    pub fn answers(&mut self, word: &'static str, exit: Exit) {
         self.answers.push(word);
+        self.ends(exit);
     }
 
     /// It ended so, if not worse.
@@ -94,8 +97,8 @@ impl<'a> Session<'a> {
         let interrupt = Interrupt::listen();
         let open = |folder: &PathBuf| Store::open(folder, report.form, force, &interrupt);
         Ok(Session {
-            store: evidence.map(open).transpose().map_err(CommandError::Message)?,
-            html: HtmlFile::open(html.map(PathBuf::as_path), force, &interrupt)?,
+            store: evidence.map(open).transpose()?,
+            html: html.map(|path| HtmlFile::open(path, force, &interrupt)).transpose()?,
             interrupt,
             ..Session::new(command, report, console)
         })
@@ -113,6 +116,7 @@ impl<'a> Session<'a> {
             page: Mutex::default(),
             remarked: AtomicBool::new(false),
             beside: false,
+            trouble: Mutex::default(),
             console,
         }
     }
@@ -120,6 +124,17 @@ impl<'a> Session<'a> {
     /// The same, but answers go to standard error if standard output is for something else.
     pub fn beside(self, beside: bool) -> Session<'a> {
         Session { beside, ..self }
+    }
+
+    /// Something could not be written; the answers stand all the same.
+    pub fn trouble(&self, why: String) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// How the command ends when all answers are said: in trouble if there was some.
+    pub fn ended(self, exit: Exit) -> Result<Exit, CommandError> {
+        let trouble = self.trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+        trouble.map_or(Ok(exit), |why| Err(why.into()))
     }
 
     /// Prints a text that is no answer.
@@ -144,15 +159,19 @@ impl<'a> Session<'a> {
         told.printed.out += &out;
         told.printed.err += &err;
         if self.has_page() {
-            told.page += &(HTML.print)(said, self.look()).out;
+            told.page.extend(shown_answer(said));
         }
     }
 
     /// Says that there is no answer about a file.
     pub fn fail(&self, told: &mut Told, file: &str, model: Option<Model>, reason: String) {
-        self.say(told, &Said::Failure(&Failed::new(self.command, file, model, reason)));
-        told.answers("error");
-        told.ends(Exit::Error);
+        self.failed(told, &Failed::new(self.command, file, model, reason));
+    }
+
+    /// Says why there is no answer.
+    pub fn failed(&self, told: &mut Told, failed: &Failed<'_>) {
+        self.say(told, &Said::Failure(failed));
+        told.answers("error", if failed.stopped { Exit::Unknown } else { Exit::Error });
     }
 
     /// Reads a program, or says why that cannot be. Warnings are said unless nothing but answers is
@@ -174,9 +193,7 @@ impl<'a> Session<'a> {
         finish: fn(Loaded) -> Loaded,
     ) -> Option<Loaded> {
         let unreadable = |told: &mut Told, why: &Unreadable| {
-            self.say(told, &Said::Failure(&Failed::unreadable(self.command, why)));
-            told.answers("error");
-            told.ends(Exit::Error);
+            self.failed(told, &Failed::unreadable(self.command, why));
             None
         };
         let loaded = match file {
@@ -245,8 +262,7 @@ impl<'a> Session<'a> {
             ..Answered::about(loaded, *task, &found)
         };
         self.say(told, &Said::Answer(&answered));
-        told.answers(answer_word(&found));
-        told.ends(Exit::of(found.checked.holds()));
+        told.answers(answer_word(&found), Exit::of(found.checked.holds()));
         Some(found)
     }
 
@@ -343,29 +359,21 @@ impl<'a> Session<'a> {
 
     /// Prints what was told; the page keeps it.
     pub fn show(&self, told: &Told) -> Result<(), CommandError> {
-        *self.page.lock().unwrap_or_else(PoisonError::into_inner) += &told.page;
+        self.page.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&told.page);
         if let Some(remark) = told.remark
             && !self.remarked.swap(true, Ordering::Relaxed)
         {
             let said = (self.report.print)(&Said::Remark(remark), self.look());
-            self.display.pause(|| self.print(&said))?;
+            self.display.pause(|| self.console.print(&said, self.beside))?;
         }
-        Ok(self.display.pause(|| self.print(&told.printed))?)
-    }
-
-    fn print(&self, printed: &Printed) -> std::io::Result<()> {
-        match self.beside {
-            true => self.console.print_beside(printed),
-            false => self.console.print(printed)?,
-        }
-        Ok(())
+        Ok(self.display.pause(|| self.console.print(&told.printed, self.beside))?)
     }
 
     /// Writes the page, if there is to be one.
     pub fn finish(&self) -> Result<(), CommandError> {
-        let (Some(file), Some(assemble)) = (&self.html, HTML.document) else { return Ok(()) };
-        let page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write(&assemble(&page, &Ending { exit: Exit::Holds, trouble: None }), self.look().quiet)
+        let Some(file) = &self.html else { return Ok(()) };
+        let pieces = self.page.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(file.write(&page(&pieces), self.look().quiet)?)
     }
 }
 
@@ -385,14 +393,11 @@ fn vacuous_claims(found: &Finding, model: Model) -> Vec<Diagnostic> {
 /// An answer in a word or two.
 fn answer_word(found: &Finding) -> &'static str {
     let checked = &found.checked;
-    match (checked.verdict(), checked.outcomes().map(|_| checked.holds())) {
-        (_, Some(Some(true))) => "condition holds",
-        (_, Some(Some(false))) => "condition does not hold",
-        (Verdict::Safe(_), _) => "safe",
-        (Verdict::Unsafe(_), _) => "unsafe",
-        (Verdict::Robust(_), _) => "robust",
-        (Verdict::NotRobust(_), _) => "not robust",
-        (Verdict::Within(..) | Verdict::Unknown(_) | Verdict::FinalStates(_), _) => "unknown",
+    match (checked.holds(), checked.verdict()) {
+        (Some(true), Verdict::FinalStates(_)) => "condition holds",
+        (Some(false), Verdict::FinalStates(_)) => "condition does not hold",
+        (None, _) => "unknown",
+        (_, verdict) => verdict.word(),
     }
 }
 

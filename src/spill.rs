@@ -53,51 +53,46 @@ impl Spill for SpillFolder {
 
 /// A file that is gone when it is dropped.
 struct TemporaryFile {
-    file: Option<File>,
-    /// Its name, while it has one.
-    path: Option<PathBuf>,
+    /// Closed before its name goes: an open file cannot be removed everywhere.
+    file: File,
+    _name: Option<TemporaryName>,
 }
+
+/// A name of a file that is gone when it is dropped.
+struct TemporaryName(PathBuf);
 
 impl TemporaryFile {
     fn new(file: File, path: PathBuf) -> TemporaryFile {
         let gone = cfg!(unix) && fs::remove_file(&path).is_ok();
-        TemporaryFile { file: Some(file), path: (!gone).then_some(path) }
+        TemporaryFile { file, _name: (!gone).then_some(TemporaryName(path)) }
     }
+}
 
-    fn file(&mut self) -> io::Result<&mut File> {
-        self.file.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+impl Drop for TemporaryName {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }
 
 impl Read for TemporaryFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.file()?.read(into)
+        self.file.read(into)
     }
 }
 
 impl Write for TemporaryFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file()?.write(bytes)
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file()?.flush()
+        self.file.flush()
     }
 }
 
 impl Seek for TemporaryFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file()?.seek(to)
-    }
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        // An open file cannot be removed everywhere.
-        self.file = None;
-        if let Some(path) = &self.path {
-            let _ = fs::remove_file(path);
-        }
+        self.file.seek(to)
     }
 }
 

@@ -26,6 +26,11 @@ pub fn write_whole(
     written
 }
 
+/// Writes a file with this text.
+pub fn write_text(path: &Path, force: bool, interrupt: &Interrupt, text: &str) -> Result<(), String> {
+    write_whole(path, force, interrupt, |out| out.write_all(text.as_bytes()))
+}
+
 /// The message for a file that cannot be written.
 pub fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", path.display())

@@ -1,18 +1,20 @@
 //! How `cegar` and `buffers` abstract store buffers: for comparing the ways, and for hard cases.
 
-use clap::{Args, ValueEnum};
+use super::values::{Choices, word};
+use clap::Args;
 use engine::{Abstraction, BufferAbstraction};
+use machine::{Forgotten, Keep};
 
 /// How abstractions are made.
 #[derive(Debug, Args)]
 pub struct Abstracting {
     /// cegar: which stores of a buffer are kept in order
-    #[arg(long, value_name = "WHICH", default_value = "newest")]
-    pub keep: KeepArg,
+    #[arg(long, value_name = "WHICH", default_value = "newest", value_parser = word(KEEP))]
+    pub keep: Keep,
 
     /// cegar: what is known of the stores whose order is forgotten
-    #[arg(long, value_name = "WHAT", default_value = "pools")]
-    pub forgotten: ForgottenArg,
+    #[arg(long, value_name = "WHAT", default_value = "pools", value_parser = word(FORGOTTEN))]
+    pub forgotten: Forgotten,
 
     /// cegar: explore all interleavings of steps that touch only registers
     #[arg(long)]
@@ -42,35 +44,19 @@ fn buffer_abstraction(text: &str) -> Result<BufferAbstraction, String> {
 impl Abstracting {
     /// As the engine wants it.
     pub fn abstraction(&self) -> Abstraction {
-        let keep = match self.keep {
-            KeepArg::Newest => machine::Keep::Newest,
-            KeepArg::Oldest => machine::Keep::Oldest,
-        };
-        let forgotten = match self.forgotten {
-            ForgottenArg::Pools => machine::Forgotten::Pools,
-            ForgottenArg::Pairs => machine::Forgotten::Pairs,
-            ForgottenArg::Any => machine::Forgotten::Anything,
-        };
-        Abstraction { keep, forgotten, reduce: !self.no_reduction }
+        Abstraction { keep: self.keep, forgotten: self.forgotten, reduce: !self.no_reduction }
     }
 }
 
 /// Which stores are kept in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeepArg {
-    /// Those issued last
-    Newest,
-    /// Those that reach memory next
-    Oldest,
-}
+const KEEP: Choices<Keep> = &[
+    ("newest", "Those issued last", Keep::Newest),
+    ("oldest", "Those that reach memory next", Keep::Oldest),
+];
 
 /// What is known of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ForgottenArg {
-    /// What holds for all of them; where that is not enough, pairs
-    Pools,
-    /// What holds for every two of them, an older and a newer one, as well
-    Pairs,
-    /// Nothing: they may have any value
-    Any,
-}
+const FORGOTTEN: Choices<Forgotten> = &[
+    ("pools", "What holds for all of them; where that is not enough, pairs", Forgotten::Pools),
+    ("pairs", "What holds for every two of them, an older and a newer one, as well", Forgotten::Pairs),
+    ("any", "Nothing: they may have any value", Forgotten::Anything),
+];

@@ -1,7 +1,7 @@
 //! How C is read.
 
-use super::values::macro_definition;
-use clap::{Args, ValueEnum};
+use super::values::{Choices, macro_definition, word};
+use clap::Args;
 use frontend::{COptions, Loader, Overflow};
 
 /// How C is read.
@@ -16,16 +16,16 @@ pub struct CInput {
     pub undefine: Vec<String>,
 
     /// What happens to results that do not fit into their type [default: assume]
-    #[arg(long, value_name = "HOW", help_heading = "C")]
-    pub overflow: Option<OnOverflow>,
+    #[arg(long, value_name = "HOW", value_parser = word(OVERFLOWS), help_heading = "C")]
+    pub overflow: Option<Overflow>,
 
     /// What a release store orders under PSO [default: fence]
-    #[arg(long, value_name = "HOW", help_heading = "C")]
-    pub pso_release: Option<ReleaseStore>,
+    #[arg(long = "pso-release", value_name = "HOW", value_parser = word(RELEASES), help_heading = "C")]
+    pub plain_release: Option<bool>,
 
     /// What a seq_cst store is [default: xchg; for `fence --relax`: fence]
-    #[arg(long, value_name = "HOW", help_heading = "C")]
-    pub seq_cst_store: Option<SeqCstStore>,
+    #[arg(long = "seq-cst-store", value_name = "HOW", value_parser = word(SEQ_CST_STORES), help_heading = "C")]
+    pub exchange_stores: Option<bool>,
 
     /// Whether fences are to be taken out.
     #[arg(skip)]
@@ -55,35 +55,20 @@ pub struct CInput {
 }
 
 /// What happens to results that do not fit into their type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnOverflow {
-    /// It is assumed that there are none; the verdict says where
-    Assume,
-    /// They wrap around
-    Wrap,
-    /// There is no answer if one is possible
-    Strict,
-    /// They are violations
-    Error,
-}
+const OVERFLOWS: Choices<Overflow> = &[
+    ("assume", "It is assumed that there are none; the verdict says where", Overflow::Assume),
+    ("wrap", "They wrap around", Overflow::Wrap),
+    ("strict", "There is no answer if one is possible", Overflow::Strict),
+    ("error", "They are violations", Overflow::Error),
+];
 
-/// What a release store is under PSO.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReleaseStore {
-    /// A store with a store fence before it
-    Fence,
-    /// A store
-    Plain,
-}
+/// What a release store is under PSO, and whether it is a plain one.
+const RELEASES: Choices<bool> =
+    &[("fence", "A store with a store fence before it", false), ("plain", "A store", true)];
 
-/// What a seq_cst store is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SeqCstStore {
-    /// A store with a fence behind it
-    Fence,
-    /// A locked exchange
-    Xchg,
-}
+/// What a seq_cst store is, and whether that is an exchange.
+const SEQ_CST_STORES: Choices<bool> =
+    &[("fence", "A store with a fence behind it", false), ("xchg", "A locked exchange", true)];
 
 impl CInput {
     /// The same for the front end.
@@ -93,17 +78,9 @@ impl CInput {
             defines: defines.iter().map(|text| macro_definition(text)).collect(),
             undefines: self.undefine.clone(),
             loader: Loader::new(crate::input::header),
-            overflow: match self.overflow {
-                Some(OnOverflow::Wrap) => Overflow::Wrap,
-                Some(OnOverflow::Error) => Overflow::Error,
-                Some(OnOverflow::Strict) => Overflow::Strict,
-                Some(OnOverflow::Assume) | None => Overflow::Assume,
-            },
-            plain_release: self.pso_release == Some(ReleaseStore::Plain),
-            exchange_stores: match self.seq_cst_store {
-                Some(how) => how == SeqCstStore::Xchg,
-                None => !self.relaxed,
-            },
+            overflow: self.overflow.unwrap_or_default(),
+            plain_release: self.plain_release.unwrap_or(false),
+            exchange_stores: self.exchange_stores.unwrap_or(!self.relaxed),
             apart: self.apart,
             races: self.races,
             heap: self.heap.map_or(COptions::default().heap, usize::from),

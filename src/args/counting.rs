@@ -1,6 +1,7 @@
 //! How far `context` goes, and what it knows of values.
 
-use clap::{Args, ValueEnum};
+use super::values::{Choices, word};
+use clap::Args;
 use engine::{ContextBound, ContextData};
 use machine::Contexts;
 
@@ -13,32 +14,25 @@ pub struct Counting {
     pub contexts: Option<u8>,
 
     /// context: what is known of values
-    #[arg(long, value_name = "WHAT", default_value = "auto")]
-    pub data: DataArg,
+    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = word(DATA))]
+    pub data: ContextData,
 }
 
 impl Counting {
     /// As the engine wants it.
     pub fn bound(&self) -> ContextBound {
-        let data = match self.data {
-            DataArg::Auto => ContextData::Auto,
-            DataArg::Concrete => ContextData::Concrete,
-            DataArg::Order => ContextData::Order,
-            DataArg::Predicates => ContextData::Predicates,
-        };
-        ContextBound { contexts: self.contexts, data }
+        ContextBound { contexts: self.contexts, data: self.data }
     }
 }
 
 /// What is known of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DataArg {
-    /// Their order where they grow without end; where that is too little, predicates; else the values
-    Auto,
-    /// The values
-    Concrete,
-    /// Their order, and small gaps where that is too little
-    Order,
-    /// Predicates that paths to supposed violations show to be needed
-    Predicates,
-}
+const DATA: Choices<ContextData> = &[
+    (
+        "auto",
+        "Their order where they grow without end; where that is too little, predicates; else the values",
+        ContextData::Auto,
+    ),
+    ("concrete", "The values", ContextData::Concrete),
+    ("order", "Their order, and small gaps where that is too little", ContextData::Order),
+    ("predicates", "Predicates that paths to supposed violations show to be needed", ContextData::Predicates),
+];

@@ -1,11 +1,11 @@
 //! How to look for an answer, and how far to go.
 
-use super::values::{engines, positive, reductions, seconds};
+use super::values::{Choices, engines, positive, reductions, seconds, word};
 use super::{Abstracting, Counting, Extrapolating};
 use crate::limits::Budget;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use engine::{ENGINES, Engine, Order, Reduction, Run};
-use evidence::{Alone, Monitor};
+use evidence::Monitor;
 use std::time::Duration;
 
 /// How to look for an answer.
@@ -16,8 +16,8 @@ pub struct Exploring {
     pub engine: String,
 
     /// In which order exact searches go
-    #[arg(long, value_name = "ORDER", default_value = "bfs")]
-    pub search: SearchOrder,
+    #[arg(long, value_name = "ORDER", default_value = "bfs", value_parser = word(ORDERS))]
+    pub search: Order,
 
     /// What explicit leaves out of its searches, gaps (local, symmetry), cegar, complete and buffers (symmetry); proofs say so and are checked
     #[arg(long, value_name = "WHAT", default_value = Reduction::default().name(), value_parser = reductions())]
@@ -51,41 +51,25 @@ impl Exploring {
     pub fn run<'a>(&self, monitor: &'a dyn Monitor) -> Run<'a> {
         Run {
             monitor,
-            order: self.search.into(),
+            order: self.search,
             reduction: Reduction::named(&self.reduce).unwrap_or_default(),
             dead_registers: self.no_liveness,
             max_buffer: Some(self.buffer.unwrap_or(engine::USUAL_BUFFER)),
             abstraction: self.abstracting.abstraction(),
-            extrapolation: self.extrapolating.extrapolate.into(),
+            extrapolation: self.extrapolating.extrapolate,
             buffers: self.abstracting.buffer_abstraction,
             contexts: self.counting.bound(),
             threads: monitor.threads(),
-            crew: &Alone,
-            rounds: true,
-            large: engine::LARGE,
-            spill: None,
-            without: &[],
+            ..Run::default()
         }
     }
 }
 
 /// In which order to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SearchOrder {
-    /// Breadth first: the shortest violation
-    Bfs,
-    /// Depth first: often finds deep violations sooner
-    Dfs,
-}
-
-impl From<SearchOrder> for Order {
-    fn from(search: SearchOrder) -> Order {
-        match search {
-            SearchOrder::Bfs => Order::Breadth,
-            SearchOrder::Dfs => Order::Depth,
-        }
-    }
-}
+pub const ORDERS: Choices<Order> = &[
+    ("bfs", "Breadth first: the shortest violation", Order::Breadth),
+    ("dfs", "Depth first: often finds deep violations sooner", Order::Depth),
+];
 
 /// How much time and memory to take.
 #[derive(Debug, Args)]

@@ -1,11 +1,12 @@
 //! The arguments of `fence`.
 
 use super::html::HtmlReport;
-use super::plan::PlanAloneArgs;
-use super::values::{costs, models, price};
+use super::plan::PlanArgs;
+use super::values::{Choices, costs, models, positive, price, word};
 use super::{Exploring, InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args, ValueEnum};
 use engine::{Costs, FencePrice, Points};
+use evidence::Goal;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -39,8 +40,8 @@ pub struct FenceArgs {
     pub model: String,
 
     /// What the fences must achieve
-    #[arg(long, default_value = "safe")]
-    pub goal: FenceGoal,
+    #[arg(long, default_value = "safe", value_parser = word(GOALS))]
+    pub goal: Goal,
 
     /// Where fences may go
     #[arg(long, default_value = "stores")]
@@ -70,7 +71,12 @@ pub struct FenceArgs {
     pub out: Option<PathBuf>,
 
     #[command(flatten)]
-    pub planning: PlanAloneArgs,
+    pub planning: PlanArgs,
+
+    /// How much to do at once: files, and engines for one file; answers do not depend on it [default: the
+    /// number of processors]
+    #[arg(long, short = 'j', value_name = "N", value_parser = positive())]
+    pub threads: Option<usize>,
 
     #[command(flatten)]
     pub exploring: Exploring,
@@ -97,13 +103,10 @@ pub struct FenceArgs {
 }
 
 /// What fences must achieve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FenceGoal {
-    /// No execution violates anything
-    Safe,
-    /// Every execution under TSO looks like one under SC
-    Robust,
-}
+const GOALS: Choices<Goal> = &[
+    ("safe", "No execution violates anything", Goal::Safe),
+    ("robust", "Every execution under TSO looks like one under SC", Goal::Robust),
+];
 
 /// Where fences may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]

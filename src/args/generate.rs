@@ -1,7 +1,7 @@
 //! The arguments of `generate`.
 
-use super::values::definition;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use super::values::{Choices, definition, languages, word};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use frontend::FRONTENDS;
 use generate::{Automata, Family, FencedThreads, LossyChannel, MUTEXES, Mutex, Ring};
@@ -26,7 +26,7 @@ pub struct GenerateArgs {
     pub what: Generating,
 
     /// In which language
-    #[arg(long = "as", value_name = "FORM", default_value = FRONTENDS[0].name, value_parser = languages(), global = true)]
+    #[arg(long = "as", value_name = "FORM", default_value = FRONTENDS[0].name, value_parser = languages(&[]), global = true)]
     pub form: String,
 
     /// `text` is the program alone, `json` an object with the program and what it should come to
@@ -73,8 +73,8 @@ pub enum Generating {
         #[arg(long, value_name = "N", default_value_t = 3)]
         threads: usize,
         /// Which of them have a fence
-        #[arg(long, value_name = "WHICH", default_value = "none")]
-        fenced: FencedArg,
+        #[arg(long, value_name = "WHICH", default_value = "none", value_parser = word(FENCED))]
+        fenced: FencedThreads,
     },
     /// A mutual exclusion algorithm of our corpus
     Mutex {
@@ -94,9 +94,9 @@ pub enum Generating {
 }
 
 impl Generating {
-    /// The family member; none for random programs.
-    pub fn family(&self) -> Option<Box<dyn Family>> {
-        Some(match self {
+    /// The family member, or the seed of a random program.
+    pub fn family(&self) -> Result<Box<dyn Family>, u64> {
+        Ok(match self {
             Generating::Dlcs { messages, letters, reversed } => {
                 let letters = letters.unwrap_or((*messages).clamp(1, 16));
                 Box::new(LossyChannel { messages: *messages, letters, reversed: *reversed })
@@ -104,42 +104,19 @@ impl Generating {
             Generating::Intersection { moduli, disjoint } => {
                 Box::new(Automata { moduli: moduli.clone(), disjoint: *disjoint })
             }
-            Generating::Ring { threads, fenced } => {
-                Box::new(Ring { threads: *threads, fenced: (*fenced).into() })
-            }
+            Generating::Ring { threads, fenced } => Box::new(Ring { threads: *threads, fenced: *fenced }),
             Generating::Mutex { name, define } => {
                 let constants = define.iter().map(|(name, value)| (name.clone(), value.to_string()));
                 Box::new(Mutex { name: name.clone(), constants: constants.collect() })
             }
-            Generating::Random { .. } => return None,
+            Generating::Random { seed } => return Err(*seed),
         })
     }
 }
 
 /// Which threads of a ring have a fence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FencedArg {
-    /// None of them
-    None,
-    /// All but the last
-    AllButOne,
-    /// All of them
-    All,
-}
-
-impl From<FencedArg> for FencedThreads {
-    fn from(fenced: FencedArg) -> FencedThreads {
-        match fenced {
-            FencedArg::None => FencedThreads::None,
-            FencedArg::AllButOne => FencedThreads::AllButOne,
-            FencedArg::All => FencedThreads::All,
-        }
-    }
-}
-
-/// The languages that can be written.
-fn languages() -> PossibleValuesParser {
-    let written =
-        FRONTENDS.iter().filter_map(|frontend| Some((frontend.name, frontend.write.as_ref()?.about)));
-    PossibleValuesParser::new(written.map(|(name, about)| PossibleValue::new(name).help(about)))
-}
+const FENCED: Choices<FencedThreads> = &[
+    ("none", "None of them", FencedThreads::None),
+    ("all-but-one", "All but the last", FencedThreads::AllButOne),
+    ("all", "All of them", FencedThreads::All),
+];

@@ -1,9 +1,11 @@
 //! The arguments of `robust`.
 
+use super::exploring::ORDERS;
 use super::html::HtmlReport;
-use super::values::{models, positive};
-use super::{InputArgs, LimitArgs, ReportFormat, SearchOrder};
+use super::values::{models, positive, word};
+use super::{InputArgs, LimitArgs, ReportFormat};
 use clap::{ArgGroup, Args};
+use engine::Order;
 use std::path::PathBuf;
 
 /// What stands below its help.
@@ -36,8 +38,8 @@ pub struct RobustArgs {
     pub model: String,
 
     /// In which order searches go
-    #[arg(long, value_name = "ORDER", default_value = "bfs")]
-    pub search: SearchOrder,
+    #[arg(long, value_name = "ORDER", default_value = "bfs", value_parser = word(ORDERS))]
+    pub search: Order,
 
     #[command(flatten)]
     pub input: InputArgs,

@@ -1,9 +1,8 @@
 //! The arguments of `show`.
 
 use super::InputArgs;
-use super::values::{models, positive};
+use super::values::{languages, models, positive};
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use frontend::FRONTENDS;
 use std::path::PathBuf;
 
@@ -23,7 +22,7 @@ pub struct ShowArgs {
     pub file: PathBuf,
 
     /// In which form
-    #[arg(long = "as", value_name = "FORM", default_value = FRONTENDS[0].name, value_parser = forms())]
+    #[arg(long = "as", value_name = "FORM", default_value = FRONTENDS[0].name, value_parser = languages(OTHERS))]
     pub form: String,
 
     /// Print a program that does under SC what this one does under the model: store buffers become
@@ -48,11 +47,5 @@ pub const DOT: &str = "dot";
 /// The name of the list of automata.
 pub const JSON: &str = "json";
 
-/// The forms: the languages that can be written, and two more.
-fn forms() -> PossibleValuesParser {
-    let written =
-        FRONTENDS.iter().filter_map(|frontend| Some((frontend.name, frontend.write.as_ref()?.about)));
-    let others = [(DOT, "A Graphviz graph of the automata"), (JSON, "The automata as JSON")];
-    let all = written.chain(others);
-    PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
-}
+/// The forms besides the languages that can be written.
+const OTHERS: &[(&str, &str)] = &[(DOT, "A Graphviz graph of the automata"), (JSON, "The automata as JSON")];

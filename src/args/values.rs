@@ -3,38 +3,57 @@
 use crate::report::REPORTS;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::{Costs, ENGINES, FencePlace, FencePrice, Reduction};
-use frontend::FRONTENDS;
+use frontend::{FRONTENDS, Frontend};
 use machine::MODELS;
 use program::Int;
 use std::time::Duration;
 
+/// Names, each with what help says of it.
+fn names(all: impl IntoIterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    PossibleValuesParser::new(all.into_iter().map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
 /// The names of memory models, perhaps with `all`.
 pub fn models(all: bool) -> PossibleValuesParser {
-    let each = MODELS.iter().map(|model| PossibleValue::new(model.name()).help(model.about()));
-    let all = all.then(|| PossibleValue::new("all").help("each of them, one after the other"));
-    PossibleValuesParser::new(each.chain(all))
+    let all = all.then_some(("all", "each of them, one after the other"));
+    names(MODELS.iter().map(|model| (model.name(), model.about())).chain(all))
 }
 
 /// The names of engines.
 pub fn engines() -> PossibleValuesParser {
-    PossibleValuesParser::new(ENGINES.iter().map(|e| PossibleValue::new(e.name()).help(e.about())))
+    names(ENGINES.iter().map(|engine| (engine.name(), engine.about())))
 }
 
 /// The names of reductions.
 pub fn reductions() -> PossibleValuesParser {
-    PossibleValuesParser::new(
-        Reduction::ALL.iter().map(|(_, name, about)| PossibleValue::new(*name).help(*about)),
-    )
+    names(Reduction::ALL.iter().map(|(_, name, about)| (*name, *about)))
 }
 
 /// The names of input languages.
 pub fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(FRONTENDS.iter().map(|f| PossibleValue::new(f.name).help(f.about)))
+    names(FRONTENDS.iter().map(|frontend| (frontend.name, frontend.about)))
+}
+
+/// The names of languages that can be written, and others.
+pub fn languages(others: &'static [(&'static str, &'static str)]) -> PossibleValuesParser {
+    let written = |frontend: &Frontend| Some((frontend.name, frontend.write.as_ref()?.about));
+    names(FRONTENDS.iter().filter_map(written).chain(others.iter().copied()))
 }
 
 /// The names of report formats.
 pub fn reports() -> PossibleValuesParser {
-    PossibleValuesParser::new(REPORTS.iter().map(|r| PossibleValue::new(r.name).help(r.about)))
+    names(REPORTS.iter().map(|report| (report.name, report.about)))
+}
+
+/// Words to choose from: what each is called, what help says of it, and what it means.
+pub type Choices<T> = &'static [(&'static str, &'static str, T)];
+
+/// One of these words.
+pub fn word<T: Clone + Send + Sync + 'static>(words: Choices<T>) -> impl TypedValueParser<Value = T> {
+    names(words.iter().map(|(word, about, _)| (*word, *about))).try_map(move |chosen| {
+        let found = words.iter().find(|(word, ..)| *word == chosen);
+        found.map(|(.., meaning)| meaning.clone()).ok_or("there is no such word")
+    })
 }
 
 /// A number that is not 0.

@@ -13,7 +13,7 @@ use engine::{Explanation, explained};
 use evidence::{Claim, FileError, Opener, Rejected, Task, check_file, read_certificate, write_smtlib};
 use program::Program;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// However little memory may be taken, the checker gets this much of it, in bytes.
@@ -48,8 +48,7 @@ pub fn check(args: &CheckArgs, console: &Console) -> Result<Exit, CommandError> 
         Err(error) => {
             let stopped = matches!(error, FileError::Rejected(Rejected::Stopped(_)));
             let failed = Failed::new("check", &loaded.name, None, reason(&evidence, &error));
-            session.say(&mut told, &Said::Failure(&Failed { stopped, ..failed }));
-            told.ends(if stopped { Exit::Unknown } else { Exit::Error });
+            session.failed(&mut told, &Failed { stopped, ..failed });
         }
     }
     session.show(&told)?;
@@ -72,8 +71,8 @@ fn write_obligations(
     (out, force): (&Path, bool),
     watch: &Watch<'_>,
     interrupt: &Interrupt,
-) -> Result<(), CommandError> {
-    let failure = |error: &dyn std::fmt::Display| CommandError::Message(format!("{}: {error}", name(out)));
+) -> Result<(), String> {
+    let failure = |error: &dyn std::fmt::Display| format!("{}: {error}", name(out));
     let read = read_certificate(program, open, watch).map_err(|error| failure(&error))?;
     let Some((model, certificate)) = read else {
         return Err(failure(&"a run is replayed, there is nothing to solve"));
@@ -81,8 +80,7 @@ fn write_obligations(
     let mut text = Vec::new();
     let task = Task::safe(program, model);
     let count = write_smtlib(&task, &certificate, &mut text).map_err(|error| failure(&error))?;
-    let write = |file: &mut dyn Write| file.write_all(&text);
-    write_whole(out, force, interrupt, write).map_err(CommandError::Message)?;
+    write_whole(out, force, interrupt, |file| file.write_all(&text))?;
     anstream::eprintln!("{}: {}, each to be answered unsat", name(out), counted(count, "obligation"));
     Ok(())
 }

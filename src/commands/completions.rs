@@ -1,7 +1,6 @@
 //! `completions` and `man`: made from the definitions of the command line.
 
 use crate::args::Cli;
-use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -9,7 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Prints a completion script.
-pub fn completions(shell: Shell, _: &Console) -> Result<Exit, CommandError> {
+pub fn completions(shell: Shell) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "fencewright", &mut script);
     io::stdout().write_all(&script)?;
@@ -17,7 +16,7 @@ pub fn completions(shell: Shell, _: &Console) -> Result<Exit, CommandError> {
 }
 
 /// Prints the man page, or writes one page per command into a folder.
-pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, CommandError> {
+pub fn man(folder: Option<&Path>) -> Result<Exit, CommandError> {
     match folder {
         None => {
             let mut page = Vec::new();
@@ -25,8 +24,7 @@ pub fn man(folder: Option<&Path>, _: &Console) -> Result<Exit, CommandError> {
             io::stdout().write_all(&page)?;
         }
         Some(folder) => {
-            let fails =
-                |error| CommandError::Message(format!("cannot write to {}: {error}", folder.display()));
+            let fails = |error| format!("cannot write to {}: {error}", folder.display());
             std::fs::create_dir_all(folder).map_err(fails)?;
             clap_mangen::generate_to(Cli::command(), folder).map_err(fails)?;
         }

@@ -5,13 +5,12 @@ use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::{Unreadable, expand, is_stdin, name, text_of};
 use crate::numbers::counted;
-use crate::report::{Failed, REPORTS, Said};
+use crate::report::{Failed, REPORTS};
 use crate::session::{Session, Told};
-use crate::whole_file::write_whole;
+use crate::whole_file::write_text;
 use frontend::FRONTENDS;
 use program::Source;
 use std::ffi::OsStr;
-use std::io::Write;
 use std::path::Path;
 
 /// Runs the command.
@@ -23,10 +22,7 @@ pub fn fmt(args: &FmtArgs, console: &Console) -> Result<Exit, CommandError> {
             continue;
         }
         match file.and_then(|path| formatted(&path).map(|texts| (path, texts))) {
-            Err(why) => {
-                session.say(&mut told, &Said::Failure(&Failed::unreadable("fmt", &why)));
-                told.ends(Exit::Error);
-            }
+            Err(why) => session.failed(&mut told, &Failed::unreadable("fmt", &why)),
             Ok((path, (_, new))) if is_stdin(&path) && !args.check => session.print_text(&new)?,
             Ok((_, (old, new))) if old == new => {}
             Ok((path, _)) if args.check => {
@@ -35,8 +31,7 @@ pub fn fmt(args: &FmtArgs, console: &Console) -> Result<Exit, CommandError> {
             }
             Ok((path, (_, new))) => {
                 changed += 1;
-                let write = |out: &mut dyn Write| out.write_all(new.as_bytes());
-                write_whole(&path, true, &session.interrupt, write).map_err(CommandError::Message)?;
+                write_text(&path, true, &session.interrupt, &new)?;
             }
         }
     }
@@ -59,19 +54,18 @@ fn is_ours(path: &Path) -> bool {
 
 /// The text of a file, as it is and in the usual layout.
 fn formatted(path: &Path) -> Result<(String, String), Box<Unreadable>> {
-    let wrong = |reason: String, diagnostics, source| {
-        Box::new(Unreadable { name: name(path), reason, diagnostics, source })
-    };
-    let text = text_of(path).map_err(|reason| wrong(reason, Vec::new(), None))?;
-    let language = frontend::choose(None, &name(path), &text);
+    let name = name(path);
+    let text = text_of(path).map_err(|reason| Unreadable::new(&name, reason))?;
+    let language = frontend::choose(None, &name, &text);
     let Some(format) = language.and_then(|language| language.format) else {
-        return Err(wrong("only programs in `.fw` can be formatted".to_string(), Vec::new(), None));
+        return Err(Unreadable::new(name, "only programs in `.fw` can be formatted"));
     };
     match format(&text) {
         Ok(new) => Ok((text, new)),
         Err(diagnostics) => {
             let reason = counted(diagnostics.len(), "error");
-            Err(wrong(reason, diagnostics, Some(Source::new(name(path), text))))
+            let source = Some(Source::new(&*name, text));
+            Err(Box::new(Unreadable { name, reason, diagnostics, source }))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! `generate`: programs made to order, with the answers they should have.
 
 use super::show::{print_written, written};
-use crate::args::{GenerateArgs, GeneratedAs, Generating};
+use crate::args::{GenerateArgs, GeneratedAs};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
+use crate::report::SCHEMA;
 use frontend::FRONTENDS;
 use generate::Generated;
 use program::Program;
@@ -24,25 +25,23 @@ pub fn generate(args: &GenerateArgs, console: &Console) -> Result<Exit, CommandE
 
 /// What was asked for, as text and as a program.
 fn made(args: &GenerateArgs) -> Result<(Generated, Program), CommandError> {
-    let Some(family) = args.what.family() else {
-        let Generating::Random { seed } = args.what else { return Err(unreadable("nothing")) };
-        let program = generate::random::generate(seed);
-        let about = vec![format!("Random program: {}.", program.name)];
-        let (name, text) = (format!("random{seed}"), program::print(&program));
-        return Ok((Generated { name, about, expected: Vec::new(), text }, program));
+    let family = match args.what.family() {
+        Ok(family) => family,
+        Err(seed) => {
+            let program = generate::random::generate(seed);
+            let about = vec![format!("Random program: {}.", program.name)];
+            let (name, text) = (format!("random{seed}"), program::print(&program));
+            return Ok((Generated { name, about, expected: Vec::new(), text }, program));
+        }
     };
-    let made = family.generate().map_err(CommandError::Message)?;
+    let made = family.generate()?;
     let name = format!("{}.{}", made.name, FRONTENDS[0].name);
+    // Values of constants may make a text that means nothing.
     let program = crate::read(&name, &made.text).map_err(|wrong| {
-        let first = wrong.first().map(|diagnostic| diagnostic.message.clone());
-        unreadable(&first.unwrap_or_default())
+        let first = wrong.first().map(|diagnostic| diagnostic.message.as_str());
+        format!("there is no such program: {}", first.unwrap_or_default())
     })?;
     Ok((made, program))
-}
-
-/// Values of constants may make a text that means nothing.
-fn unreadable(why: &str) -> CommandError {
-    CommandError::Message(format!("there is no such program: {why}"))
 }
 
 fn printed(args: &GenerateArgs, made: &Generated, text: &str) -> String {
@@ -57,7 +56,7 @@ fn printed(args: &GenerateArgs, made: &Generated, text: &str) -> String {
                 })
             });
             let object = json!({
-                "schema": "fencewright/1",
+                "schema": SCHEMA,
                 "command": "generate",
                 "name": made.name,
                 "form": args.form,

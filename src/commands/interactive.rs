@@ -5,6 +5,7 @@
 
 use super::command_lines::CommandLines;
 use super::replay::RecordedRun;
+use super::walk::open_variables;
 use crate::args::{RunArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
@@ -38,7 +39,7 @@ On a terminal, lines can be edited, and the arrows bring earlier ones back.
 pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     if is_stdin(&args.file) {
         let message = "standard input cannot be both the program and the commands; name a file";
-        return Err(CommandError::Message(message.to_string()));
+        return Err(message.to_string().into());
     }
     let session = Session::new("run", &REPORTS[0], console);
     let mut told = Told::default();
@@ -49,7 +50,7 @@ pub fn interactive(args: &RunArgs, console: &Console) -> Result<Exit, CommandErr
     let recorded = match &args.replay {
         Some(evidence) => {
             let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
-            Some(RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?)
+            Some(RecordedRun::read(program, evidence, &watch)?)
         }
         None => None,
     };
@@ -179,16 +180,13 @@ impl Interaction<'_> {
         };
         loop {
             let mut chosen = Vec::new();
-            for v in self.program.variable_ids() {
+            for v in open_variables(self.program) {
                 let variable = self.program.variable(v);
-                if variable.initial.single().is_none() {
-                    let question = format!("{} starts at", variable.name);
-                    let initial = variable.initial.clone();
-                    let example =
-                        examples.get(v.index()).map_or(initial.example(), |(_, value)| value.clone());
-                    let Some(value) = self.ask(&question, &initial, example)? else { return Ok(None) };
-                    chosen.push((v, value));
-                }
+                let question = format!("{} starts at", variable.name);
+                let initial = variable.initial.clone();
+                let example = examples.get(v.index()).map_or(initial.example(), |(_, value)| value.clone());
+                let Some(value) = self.ask(&question, &initial, example)? else { return Ok(None) };
+                chosen.push((v, value));
             }
             let first = Configuration::initial(self.machine, &chosen);
             if first.is_some() {

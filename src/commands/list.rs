@@ -29,6 +29,6 @@ pub fn list(args: &ListArgs, console: &Console) -> Result<Exit, CommandError> {
         let entries = REPORTS.iter().map(|report| (report.name, report.about.to_string()));
         sections.push(Section { title: "report_formats", entries: entries.collect() });
     }
-    console.print(&(args.report.chosen().print)(&Said::Registries(&sections), console.look()))?;
+    console.say(args.report.chosen(), &Said::Registries(&sections))?;
     Ok(Exit::Holds)
 }

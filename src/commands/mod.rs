@@ -22,22 +22,20 @@ mod walk;
 
 pub use bench::{BENCHES, bench};
 pub use check::check;
-pub use ci::ci;
-pub use ci::expectations;
+pub use ci::{ci, expectations};
 pub use completions::{completions, man};
 pub use fence::{fence, fence_edits, with_fences};
 pub use fmt::fmt;
 pub use generate::generate;
 pub use interactive::{domain_text, enabled_text, interactive};
 pub use list::list;
-pub use lsp::conversation;
-pub use lsp::{keyword_help, lsp};
+pub use lsp::{conversation, keyword_help, lsp};
 pub use playground::playground;
 pub use robust::robust;
 pub use schema::schema;
 pub use show::show;
 pub use verify::verify;
-pub use walk::{pick, walk};
+pub use walk::{open_variables, pick, walk};
 
 use crate::input::Loaded;
 use frontend::Diagnostic;

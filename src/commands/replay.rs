@@ -8,8 +8,8 @@ use crate::input::{Loaded, name};
 use crate::limits::Watch;
 use crate::report::{Said, WalkEnd, Walked, Walks};
 use crate::session::{Session, Told};
-use evidence::{Claim, check_file};
-use machine::{Model, TraceStep};
+use evidence::{Claim, Violated, check_file};
+use machine::{Account, Model, TraceStep};
 use program::{Int, Program, VarId};
 use std::path::Path;
 
@@ -19,6 +19,9 @@ pub struct RecordedRun {
     pub model: Model,
     claim: Claim,
 }
+
+/// What variables without a fixed initial value start with, the steps, what they do, and of a trace what it violates.
+type RunParts<'a> = (&'a [(VarId, Int)], &'a [TraceStep], &'a Account, Option<Violated<'a>>);
 
 impl RecordedRun {
     /// Reads and checks evidence.
@@ -33,37 +36,39 @@ impl RecordedRun {
         Ok(RecordedRun { model, claim })
     }
 
+    /// The run.
+    fn run(&self) -> Option<RunParts<'_>> {
+        match &self.claim {
+            Claim::Unsafe(_, checked) => {
+                let violated = checked.violated()?;
+                Some((&violated.trace.initial, &violated.trace.steps, violated.account, Some(violated)))
+            }
+            Claim::NotRobust(_, checked) => {
+                let witness = checked.witness();
+                Some((&witness.initial, &witness.steps, checked.account(), None))
+            }
+            _ => None,
+        }
+    }
+
     /// What variables without a fixed initial value start with.
     pub fn initial(&self) -> &[(VarId, Int)] {
-        match &self.claim {
-            Claim::Unsafe(_, checked) => checked.violated().map_or(&[], |violated| &violated.trace.initial),
-            Claim::NotRobust(_, checked) => &checked.witness().initial,
-            _ => &[],
-        }
+        self.run().map_or(&[], |(initial, ..)| initial)
     }
 
     /// Its steps.
     pub fn steps(&self) -> &[TraceStep] {
-        match &self.claim {
-            Claim::Unsafe(_, checked) => checked.violated().map_or(&[], |violated| &violated.trace.steps),
-            Claim::NotRobust(_, checked) => &checked.witness().steps,
-            _ => &[],
-        }
+        self.run().map_or(&[], |(_, steps, ..)| steps)
     }
 
     /// Says the run.
     pub fn tell(&self, session: &Session<'_>, told: &mut Told, loaded: &Loaded) {
-        let (violation, account) = match &self.claim {
-            Claim::Unsafe(_, checked) => (checked.violated(), checked.account()),
-            Claim::NotRobust(_, checked) => (None, Some(checked.account())),
-            _ => (None, None),
-        };
-        let Some(account) = account else { return };
+        let Some((initial, _, account, violation)) = self.run() else { return };
         let walked = Walked {
             file: &loaded.name,
             program: &loaded.program,
             model: self.model,
-            initial: self.initial(),
+            initial,
             account,
             end: if violation.is_some() { WalkEnd::Violated } else { WalkEnd::Ended },
             violation,

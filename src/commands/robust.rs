@@ -19,8 +19,8 @@ pub fn robust(args: &RobustArgs, console: &Console) -> Result<Exit, CommandError
         for model in &models {
             let task = Task::robust(&loaded.program, *model);
             let watch = session.watch(args.limits.budget(), &loaded.name, *model, threads);
-            let order = args.search.into();
-            let run = Run { monitor: &watch, threads: watch.threads(), order, ..Run::default() };
+            let (monitor, order) = (&watch, args.search);
+            let run = Run { monitor, threads: watch.threads(), order, ..Run::default() };
             session.answer(told, (&loaded, stem), &task, ENGINES[0], (&run, &watch));
         }
     })

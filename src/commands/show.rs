@@ -51,28 +51,25 @@ pub(super) fn print_written(
         source: Some(&program.source),
         ..Failed::new(command, name, None, "the other language cannot say this".to_string())
     };
-    console.print(&(REPORTS[0].print)(&Said::Failure(&failed), console.look()))?;
+    console.say(&REPORTS[0], &Said::Failure(&failed))?;
     Ok(Exit::Error)
 }
 
 /// A program in another language, or what that cannot say.
-pub(super) fn written(
-    program: &Program,
-    language: &str,
-) -> Result<Result<String, Vec<Diagnostic>>, CommandError> {
+pub(super) fn written(program: &Program, language: &str) -> Result<Result<String, Vec<Diagnostic>>, String> {
     let writing = FRONTENDS.iter().find(|frontend| frontend.name == language);
     match writing.and_then(|frontend| frontend.write.as_ref()) {
         Some(writing) => Ok((writing.write)(program)),
-        None => Err(CommandError::Message(format!("programs cannot be written as {language}"))),
+        None => Err(format!("programs cannot be written as {language}")),
     }
 }
 
 /// The program with its store buffers in registers, and what to say above it.
-fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), CommandError> {
+fn flattened(args: &ShowArgs, loaded: &Loaded) -> Result<(Program, String), String> {
     let model = chosen_models(&args.model)[0];
     let program = loaded.program.clone().with_question_as_property();
     let flat = Flattened::bounded(&program, model, args.buffer);
-    let flat = flat.map_err(|why| CommandError::Message(format!("{}: {why}", loaded.name)))?;
+    let flat = flat.map_err(|why| format!("{}: {why}", loaded.name))?;
     let heading = format!(
         "// What {} does under {}, as a program under SC. Where a queue would hold more than\n\
          // {} stores, its thread goes to `overflow`, which is a violation.\n\n",

@@ -12,11 +12,9 @@ use crate::predicates_file::predicates_text;
 use crate::report::Said;
 use crate::session::{Outputs, Session};
 use crate::spill::SpillFolder;
-use crate::whole_file::write_whole;
+use crate::whole_file::write_text;
 use engine::{Engine, Explicit, Facts, Finding, Plan, PlanEntry, Run, plan};
 use evidence::{Spill, Task};
-use std::io::Write;
-use std::sync::{Mutex, PoisonError};
 
 /// Runs the command.
 pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError> {
@@ -27,19 +25,16 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
     let files = expand(&args.files);
     if args.save_predicates.is_some() && (files.len() > 1 || models.len() > 1) {
         let why = "--save-predicates takes one file and one model: a proof of another has others";
-        return Err(CommandError::Message(why.to_string()));
+        return Err(why.to_string().into());
     }
     let engine = engine_on(&args.sharing, &args.exploring)?;
     let waiting = session.watch_over(args.limits.budget(), "--hosts".to_string());
-    let processes = processes(&args.sharing, args.threads, &waiting).map_err(CommandError::Message)?;
+    let processes = processes(&args.sharing, args.threads, &waiting)?;
     drop(waiting);
     let memory = args.limits.budget().memory;
-    let spill = args.sharing.spill.as_ref().map(|folder| SpillFolder::new(folder, memory));
-    let spill = spill.transpose().map_err(CommandError::Message)?;
+    let spill = args.sharing.spill.as_ref().map(|folder| SpillFolder::new(folder, memory)).transpose()?;
     // Processes must ask the same questions in the same order.
     let at_once = if processes.is_some() { Some(1) } else { args.threads };
-    // What could not be written; the answer stands all the same.
-    let trouble: Mutex<Option<String>> = Mutex::default();
     let exit = session.each_file(&files, at_once, |told, file, stem, threads| {
         let Some(loaded) = session.load_claiming(told, file, &args.input) else { return };
         for model in &models {
@@ -65,7 +60,7 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
                 told.ends(Exit::Unknown);
             }
             if let Err(why) = save(args, &session, &loaded, &found) {
-                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                session.trouble(why);
             }
         }
         // Of processes that share the work, one says the answer.
@@ -73,48 +68,37 @@ pub fn verify(args: &VerifyArgs, console: &Console) -> Result<Exit, CommandError
             told.printed.out.clear();
         }
     })?;
-    match trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(why) => Err(CommandError::Message(why)),
-        None => Ok(exit),
-    }
+    session.ended(exit)
 }
 
 /// The engine that was asked for. Processes share the searches of one only, and only its states go to files.
-fn engine_on(sharing: &Sharing, exploring: &Exploring) -> Result<&'static dyn Engine, CommandError> {
+fn engine_on(sharing: &Sharing, exploring: &Exploring) -> Result<&'static dyn Engine, String> {
     let engine = exploring.engine();
-    let why = match (&sharing.hosts, &sharing.spill, engine.name()) {
-        (None, None, _) | (_, _, "explicit") => return Ok(engine),
-        (_, _, "portfolio") => return Ok(&Explicit),
-        (Some(_), _, other) => {
-            format!(
-                "processes share searches of engine explicit, not of {other}: leave out --engine or --hosts"
-            )
-        }
-        (None, Some(_), other) => {
-            format!("states of engine explicit go to files, not of {other}: leave out --engine or --spill")
-        }
-    };
-    Err(CommandError::Message(why))
+    match (&sharing.hosts, &sharing.spill, engine.name()) {
+        (None, None, _) | (_, _, "explicit") => Ok(engine),
+        (_, _, "portfolio") => Ok(&Explicit),
+        (Some(_), _, other) => Err(format!(
+            "processes share searches of engine explicit, not of {other}: leave out --engine or --hosts"
+        )),
+        (None, Some(_), other) => Err(format!(
+            "states of engine explicit go to files, not of {other}: leave out --engine or --spill"
+        )),
+    }
 }
 
 /// Writes the predicates that the proof used, if they are wanted.
 fn save(args: &VerifyArgs, session: &Session<'_>, loaded: &Loaded, found: &Finding) -> Result<(), String> {
     let Some(path) = &args.save_predicates else { return Ok(()) };
-    let text = predicates_text(loaded, &found.checked)?;
-    let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-    write_whole(path, args.force, &session.interrupt, write)
+    write_text(path, args.force, &session.interrupt, &predicates_text(loaded, &found.checked)?)
 }
 
 /// The portfolio's plan, or the one engine that was asked for.
 pub fn explained<'p>(task: &Task<'p>, exploring: &Exploring) -> Plan<'p> {
     let engine = exploring.engine();
-    let alone = |why: &str| Plan {
-        facts: Facts::of(task),
-        entries: vec![PlanEntry { engine, share: 100, why: why.to_string(), head_start: None }],
-        left_out: Vec::new(),
-    };
-    match engine.name() {
-        "portfolio" => plan(task),
-        _ => alone("it was asked for"),
+    if engine.name() == "portfolio" {
+        return plan(task);
     }
+    let why = "it was asked for".to_string();
+    let entries = vec![PlanEntry { engine, share: 100, why, head_start: None }];
+    Plan { facts: Facts::of(task), entries, left_out: Vec::new() }
 }

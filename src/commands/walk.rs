@@ -13,7 +13,7 @@ use evidence::{Checked, Ignore, Monitor, Progress, Stop, Task, Verdict, check};
 use fastrand::Rng;
 use machine::{Account, Buffered, Configuration, Machine, Trace, TraceStep, Violation};
 use num_traits::ToPrimitive;
-use program::{Domain, Int, VarId};
+use program::{Domain, Int, Program, VarId};
 
 /// Where any integer will do, one from -`SMALL` to `SMALL` is taken.
 const SMALL: i64 = 4;
@@ -34,7 +34,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
     let program = &loaded.program;
     let watch = session.watch_over(args.resources.budget(), loaded.name.clone());
     if let Some(evidence) = &args.replay {
-        let recorded = RecordedRun::read(program, evidence, &watch).map_err(CommandError::Message)?;
+        let recorded = RecordedRun::read(program, evidence, &watch)?;
         recorded.tell(&session, &mut told, &loaded);
         session.show(&told)?;
         return Ok(told.exit);
@@ -50,8 +50,7 @@ pub fn walk(args: &RunArgs, console: &Console) -> Result<Exit, CommandError> {
                 let done = counted(walks.all, "walk");
                 let reason = format!("{stop}; {done} before that violated nothing");
                 let failed = Failed::new("run", &loaded.name, Some(model), reason);
-                session.say(&mut told, &Said::Failure(&Failed { stopped: true, ..failed }));
-                told.ends(Exit::Unknown);
+                session.failed(&mut told, &Failed { stopped: true, ..failed });
                 break;
             }
         };
@@ -133,13 +132,11 @@ impl RandomWalk {
     }
 
     /// The violation, if there is one; replayed, like every verdict.
-    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, CommandError> {
+    fn checked(&self, task: &Task<'_>) -> Result<Option<Checked>, String> {
         let Some(violation) = self.violation else { return Ok(None) };
         let trace = Trace { initial: self.initial.clone(), steps: self.steps.clone(), violation };
         let mut checked = check(task, Verdict::Unsafe(trace), &Ignore).map_err(|why| {
-            CommandError::Message(format!(
-                "this is a bug in fencewright, please report it: a walk was rejected: {why}"
-            ))
+            format!("this is a bug in fencewright, please report it: a walk was rejected: {why}")
         })?;
         checked.explain(task, &Ignore);
         Ok(Some(checked))
@@ -150,10 +147,9 @@ impl RandomWalk {
 /// missing if there is none.
 fn random_start(machine: &Buffered<'_>, chance: &mut Rng) -> (Vec<(VarId, Int)>, Option<Configuration>) {
     let program = machine.program();
-    let open = || program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
     for _ in 0..START_TRIES {
-        let initial: Vec<(VarId, Int)> =
-            open().map(|v| (v, pick(chance, &program.variable(v).initial))).collect();
+        let open = open_variables(program);
+        let initial: Vec<_> = open.map(|v| (v, pick(chance, &program.variable(v).initial))).collect();
         if let Some(first) = Configuration::initial(machine, &initial) {
             return (initial, Some(first));
         }
@@ -162,6 +158,11 @@ fn random_start(machine: &Buffered<'_>, chance: &mut Rng) -> (Vec<(VarId, Int)>,
     initial.retain(|(v, _)| program.variable(*v).initial.single().is_none());
     let first = Configuration::initial(machine, &initial);
     (initial, first)
+}
+
+/// The variables whose initial value is open.
+pub fn open_variables(program: &Program) -> impl Iterator<Item = VarId> {
+    program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none())
 }
 
 /// A value of a domain.

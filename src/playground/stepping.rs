@@ -5,7 +5,7 @@
 
 use super::model_of;
 use super::reading::loaded;
-use crate::commands::{domain_text, enabled_text, pick};
+use crate::commands::{domain_text, enabled_text, open_variables, pick};
 use crate::report::{ShownRun, run_parts};
 use evidence::symbolic::example_start;
 use fastrand::Rng;
@@ -115,7 +115,6 @@ pub fn run(wanted: &PageRun) -> Result<Value, String> {
 
 /// What variables start with where that is open.
 fn initial(program: &Program, chosen: &[(String, String)]) -> Result<Vec<(VarId, Int)>, String> {
-    let open = program.variable_ids().filter(|v| program.variable(*v).initial.single().is_none());
     let examples = example_start(program).ok().flatten().filter(|_| !program.starts.is_empty());
     let example = |v: VarId| {
         let values = examples.as_ref().and_then(|values| values.get(v.index()));
@@ -127,7 +126,7 @@ fn initial(program: &Program, chosen: &[(String, String)]) -> Result<Vec<(VarId,
         let value = said.map(|(_, value)| number_of(value)).transpose()?;
         Ok((v, value.unwrap_or_else(|| example(v))))
     };
-    open.map(value).collect()
+    open_variables(program).map(value).collect()
 }
 
 fn number_of(text: &str) -> Result<Int, String> {

@@ -4,12 +4,7 @@ use evidence::{Reason, Stop};
 
 /// One sentence for each thing that may help, the most helpful first; none twice.
 pub fn what_to_try(reasons: &[Reason]) -> Vec<&'static str> {
-    let mut all = Vec::new();
-    for reason in reasons {
-        let more = to_try(reason);
-        all.extend(more.iter().filter(|text| !all.contains(*text)).copied().collect::<Vec<_>>());
-    }
-    all
+    super::distinct(reasons.iter().flat_map(to_try).copied())
 }
 
 const SMALLER: &str = "fewer threads or smaller constants (`-D N=2`) leave fewer states";

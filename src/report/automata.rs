@@ -1,6 +1,6 @@
 //! A program as JSON: its automata, one object.
 
-use super::json::integer;
+use super::json::{SCHEMA, integer};
 use super::steps::{kind, statement};
 use program::{Domain, FailureKind, Loc, Names, Place, Program, ThreadId};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub fn automata(program: &Program) -> Value {
         })
     });
     json!({
-        "schema": "fencewright/1",
+        "schema": SCHEMA,
         "command": "show",
         "name": program.name,
         "file": program.source.name(),

@@ -1,7 +1,7 @@
 //! Tables of measurements: ours, and the published ones beside them.
 
 use super::table::{Column, Line, TextTable};
-use super::{Look, Printed};
+use super::{Look, Printed, SCHEMA};
 use crate::numbers::grouped;
 use machine::Model;
 use serde_json::{Map, Value, json};
@@ -165,10 +165,10 @@ impl BenchCell {
 }
 
 /// Tables for people.
-pub fn text(tables: &[BenchTable], look: &Look) -> Printed {
+pub fn text(tables: &[BenchTable], look: &Look) -> String {
     let mut out = String::new();
     for table in tables {
-        let column = |title: &&str| Column { title: vec![title.to_string()], joined: false, least: Some(8) };
+        let column = |title: &&str| Column::new(title, Some(8));
         let cells = |row: &Vec<BenchCell>| row.iter().map(|cell| vec![Line::plain(cell.text())]).collect();
         let drawn = TextTable {
             columns: table.columns.iter().map(column).collect(),
@@ -179,11 +179,11 @@ pub fn text(tables: &[BenchTable], look: &Look) -> Printed {
         table.notes.iter().filter(|_| !look.quiet).for_each(|note| out += &format!("{note}\n"));
         out.push('\n');
     }
-    Printed { out, err: String::new() }
+    out
 }
 
 /// Tables for the book.
-pub fn markdown(tables: &[BenchTable]) -> Printed {
+pub fn markdown(tables: &[BenchTable]) -> String {
     let mut out = String::new();
     for table in tables {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -194,11 +194,11 @@ pub fn markdown(tables: &[BenchTable]) -> Printed {
         table.notes.iter().for_each(|note| out += &format!("\n* {note}"));
         out += "\n\n";
     }
-    Printed { out, err: String::new() }
+    out
 }
 
 /// One object per row.
-pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
+pub fn json(bench: &str, tables: &[BenchTable]) -> Printed {
     let mut out = String::new();
     for table in tables {
         for row in &table.rows {
@@ -208,11 +208,11 @@ pub fn json(schema: &str, bench: &str, tables: &[BenchTable]) -> Printed {
                 let before = cells.insert(key.clone(), value);
                 assert!(before.is_none(), "two columns of one name: {key}");
             }
-            let object = json!({"schema": schema, "command": "bench", "bench": bench, "table": table.title, "row": cells});
+            let object = json!({"schema": SCHEMA, "command": "bench", "bench": bench, "table": table.title, "row": cells});
             out += &format!("{object}\n");
         }
     }
-    Printed { out, err: String::new() }
+    Printed::out(out)
 }
 
 #[cfg(test)]

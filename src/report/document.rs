@@ -25,7 +25,7 @@ pub type Assemble = fn(&str, &Ending<'_>) -> String;
 pub fn notes<T: Serialize>(notes: &[T]) -> Printed {
     // What cannot be written has keys that are no strings, and there is none.
     let line = |note| serde_json::to_string(note).unwrap_or_default() + "\n";
-    Printed { out: notes.iter().map(line).collect(), err: String::new() }
+    Printed::out(notes.iter().map(line).collect())
 }
 
 /// The notes that were kept.

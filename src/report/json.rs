@@ -12,13 +12,14 @@ use super::{
 use crate::numbers::megabytes;
 use evidence::{CheckedOutcomes, Claim, Form, Goal, Reason, Refinements, Statistics, Verdict, Violated};
 use frontend::{Diagnostic, Severity};
-use machine::{Account, Action, Violation};
+use machine::{Account, Action};
 use num_traits::ToPrimitive;
 use program::{Int, Program, Source, VarId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-const SCHEMA: &str = "fencewright/1";
+/// The form of all objects, as they name it.
+pub const SCHEMA: &str = "fencewright/1";
 
 /// What `verify` or `fence` says about a file under a model.
 #[derive(Default, Serialize)]
@@ -111,7 +112,7 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
     match said {
         // They are part of the answers.
         Said::Warnings(..) | Said::Remark(_) | Said::Overview(_) | Said::Summary(_) => Printed::default(),
-        Said::Bench(name, tables) => super::bench::json(SCHEMA, name, tables),
+        Said::Bench(name, tables) => super::bench::json(name, tables),
         Said::Answer(answered) => line(&answer(answered)),
         Said::Fences(fenced) => line(&fences::object(fenced)),
         Said::Plan(file, plan) => line(&plan::object(file, plan)),
@@ -197,7 +198,7 @@ fn unsafe_with(out: &mut JsonAnswer<'_>, program: &Program, violated: Violated<'
     let Violated { trace, account, .. } = violated;
     out.verdict = "unsafe";
     out.violation = Some(trace.violation.text(program));
-    out.violation_line = violation_line(program, trace.violation);
+    out.violation_line = program.source.line(trace.violation.span(program));
     out.initial = Some(initial(program, &trace.initial));
     out.trace = Some(steps(program, account));
 }
@@ -337,7 +338,7 @@ fn merge(object: &mut Value, added: Value) {
 fn line(object: &impl Serialize) -> Printed {
     // Only maps with keys that are no strings cannot be written, and there are none.
     let text = serde_json::to_string(object).unwrap_or_default();
-    Printed { out: text + "\n", err: String::new() }
+    Printed::out(text + "\n")
 }
 
 /// An integer: a number if it has 64 bits, else its digits as a string.
@@ -420,10 +421,6 @@ fn held(found: &CheckedOutcomes) -> &'static str {
         Some(false) => "unsafe",
         None => "unknown",
     }
-}
-
-fn violation_line(program: &Program, violation: Violation) -> Option<usize> {
-    program.source.line(violation.span(program))
 }
 
 fn diagnostics(source: &Source, diagnostics: &[Diagnostic]) -> Vec<Value> {

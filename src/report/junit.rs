@@ -57,15 +57,14 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
         Said::Failure(failed) => failure(failed),
         Said::Claim(claimed) => {
             let model = match claimed.claim {
-                Claim::Safe(model, _) | Claim::Unsafe(model, ..) | Claim::Outcomes(model, _) => model.name(),
-                Claim::Within(model, ..) => model.name(),
                 Claim::Robust(..) | Claim::NotRobust(..) => "robust",
+                Claim::Safe(model, _)
+                | Claim::Within(model, ..)
+                | Claim::Unsafe(model, _)
+                | Claim::Outcomes(model, _) => model.name(),
             };
             // Evidence that holds passes, whatever it proves.
-            TestCase {
-                seconds: claimed.seconds,
-                ..TestCase::passed(claimed.file, format!("{model} evidence"))
-            }
+            TestCase::passed(claimed.file, format!("{model} evidence"), claimed.seconds)
         }
         Said::Walk(walked) => walk(walked),
         Said::Compared(compared, shown) => return notes(&[comparison(compared, *shown)]),
@@ -85,11 +84,11 @@ fn print(said: &Said<'_>, _: &Look) -> Printed {
 
 impl TestCase {
     /// A test case that passed.
-    fn passed(file: &str, name: String) -> TestCase {
+    fn passed(file: &str, name: String, seconds: f64) -> TestCase {
         TestCase {
             file: file.to_string(),
             name,
-            seconds: 0.0,
+            seconds,
             end: End::Passed,
             kind: String::new(),
             message: String::new(),
@@ -121,7 +120,7 @@ impl TestCase {
 fn answer(answer: &Answered<'_>) -> TestCase {
     let (program, checked, model) = (answer.task.program, &answer.found.checked, answer.task.model.name());
     let name = if answer.task.goal == Goal::Robust { format!("{model} robust") } else { model.to_string() };
-    let case = TestCase { seconds: answer.seconds, ..TestCase::passed(answer.file, name) };
+    let case = TestCase::passed(answer.file, name, answer.seconds);
     let condition = || program.question.as_ref().map(|question| super::litmus::condition(program, question));
     match (checked.holds(), checked.verdict(), checked.witness()) {
         (Some(true), ..) => case,
@@ -146,7 +145,7 @@ fn fences(fenced: &Fenced<'_>) -> TestCase {
         Goal::Robust => ("not_robust", format!("{model} robust fences")),
         _ => ("unsafe", format!("{model} fences")),
     };
-    let case = TestCase { seconds: fenced.seconds, ..TestCase::passed(fenced.file, name) };
+    let case = TestCase::passed(fenced.file, name, fenced.seconds);
     match &fenced.found.answer {
         FenceAnswer::Placed(_) => case,
         FenceAnswer::UnsafeUnderSc(_) => {
@@ -164,11 +163,11 @@ fn fences(fenced: &Fenced<'_>) -> TestCase {
 fn failure(failed: &Failed<'_>) -> TestCase {
     let name = failed.model.map_or(failed.command, |model| model.name()).to_string();
     let (end, kind) = if failed.stopped { (End::Skipped, "unknown") } else { (End::Error, "error") };
-    TestCase::passed(failed.file, name).ended(end, kind, failed.reason.clone())
+    TestCase::passed(failed.file, name, 0.0).ended(end, kind, failed.reason.clone())
 }
 
 fn walk(walked: &Walked<'_>) -> TestCase {
-    let case = TestCase::passed(walked.file, format!("{} walk", walked.model.name()));
+    let case = TestCase::passed(walked.file, format!("{} walk", walked.model.name()), 0.0);
     match walked.violation {
         None => case,
         Some(violated) => case.ended(End::Failure, "violated", violated.trace.violation.text(walked.program)),
@@ -189,7 +188,7 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> TestCase {
         (Subject::Fence | Subject::Fences, _) => format!("{model} fences"),
         (Subject::Robustness, _) => format!("{model} robustness"),
     };
-    let case = TestCase { seconds: compared.seconds, ..TestCase::passed(&compared.file, name) };
+    let case = TestCase::passed(&compared.file, name, compared.seconds);
     let case = match shown {
         Some(answered) => case.saying(&Said::Answer(answered)),
         None => TestCase { text: format!("{}\n", compared.message), ..case },
@@ -201,7 +200,7 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> TestCase {
 fn document(text: &str, ending: &Ending<'_>) -> String {
     let mut cases: Vec<TestCase> = read_notes(text);
     if let Some(trouble) = ending.trouble {
-        let case = TestCase::passed("fencewright", "invocation".to_string());
+        let case = TestCase::passed("fencewright", "invocation".to_string(), 0.0);
         cases.push(case.ended(End::Error, "error", trouble.to_string()));
     }
     let all: Vec<&TestCase> = cases.iter().collect();

@@ -28,11 +28,7 @@ pub fn text(program: &Program, question: &Question, found: &CheckedOutcomes) -> 
     let (positive, negative) = (found.positive(), found.finals().len() - found.positive());
     let _ = writeln!(out, "Witnesses\nPositive: {positive} Negative: {negative}");
     let _ = writeln!(out, "Condition {}", condition(program, question));
-    let observation = match found.observation() {
-        Observation::Always => "Always",
-        Observation::Sometimes => "Sometimes",
-        Observation::Never => "Never",
-    };
+    let observation = super::capital(observation(found));
     let _ = writeln!(out, "Observation {name} {observation} {positive} {negative}");
     for reason in super::reason_texts(program, found.missing()) {
         let _ = writeln!(out, "Incomplete: {reason}");

@@ -31,8 +31,8 @@ pub use diagnostics::range as text_range;
 pub use document::{Assemble, Ending, plain};
 pub use fences::{Fenced, Safety, SpanEdit, WithoutFences, count, kind, statement_of};
 pub use happens_before::{MARKERS, dot, svg};
-pub use html::{BEGINNING, HTML, drawing, page, run_parts, run_picture, shown_answer};
-pub use json::JSON;
+pub use html::{BEGINNING, Piece, drawing, page, run_parts, run_picture, shown_answer};
+pub use json::{JSON, SCHEMA};
 pub use place::TextRegion;
 pub use spot::standing;
 pub use steps::{ShownStep, buffer, describe_all, mentions};
@@ -257,12 +257,22 @@ pub const REPORTS: &[Report] = &[text::TEXT, json::JSON, sarif::SARIF, junit::JU
 
 /// Reasons as sentences, each once: several steps may have the same text.
 fn reason_texts(program: &Program, reasons: &[Reason]) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
-    for reason in reasons {
-        let text = reason.text(program);
-        if !texts.contains(&text) {
-            texts.push(text);
+    distinct(reasons.iter().map(|reason| reason.text(program)))
+}
+
+/// Each once, in the order in which it comes first.
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
         }
     }
-    texts
+    found
+}
+
+/// A sentence with a capital at its start.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

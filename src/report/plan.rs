@@ -61,7 +61,7 @@ pub fn object(file: &str, plan: &Plan<'_>) -> Value {
         None => (&plan.entries[..], &plan.left_out[..]),
     };
     json!({
-        "schema": "fencewright/1",
+        "schema": super::SCHEMA,
         "command": "plan",
         "file": file,
         "model": task.model.name(),

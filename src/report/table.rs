@@ -33,6 +33,17 @@ impl Line {
         self
     }
 
+    /// A statement behind the number of its line, which has this much room with the blank behind it.
+    pub fn numbered(line: Option<usize>, room: usize, text: &str) -> Line {
+        let line = line.map(|line| line.to_string()).unwrap_or_default();
+        Line::plain(text).margin(format!("{line:>width$} ", width = room - 1))
+    }
+
+    /// The arrival of a store, behind an arrow in the room of line numbers.
+    pub fn arrival(store: &str, room: usize, mark: &str) -> Line {
+        Line::plain(format!("{store} reaches memory{mark}")).margin(format!("{:<room$}", "→"))
+    }
+
     fn width(&self) -> usize {
         self.margin.width() + self.text.width()
     }
@@ -50,6 +61,13 @@ pub struct Column {
     pub joined: bool,
     /// It may be made narrower down to this width; `None` if its lines must not wrap.
     pub least: Option<usize>,
+}
+
+impl Column {
+    /// A column of its own.
+    pub fn new(title: &str, least: Option<usize>) -> Column {
+        Column { title: vec![title.to_string()], joined: false, least }
+    }
 }
 
 /// A table with a head and rows.
@@ -235,9 +253,8 @@ mod tests {
     }
 
     fn table() -> TextTable {
-        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
         TextTable {
-            columns: vec![column("a", None), column("text", Some(5))],
+            columns: vec![Column::new("a", None), Column::new("text", Some(5))],
             rows: vec![vec![vec![Line::plain("1")], vec![Line::plain("one two").margin("9 ")]]],
         }
     }

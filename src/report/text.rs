@@ -46,7 +46,7 @@ pub(super) fn print(said: &Said<'_>, look: &Look) -> Printed {
         Said::Warnings(source, warnings) => {
             return Printed { out: String::new(), err: diagnostics::render(source, warnings) };
         }
-        Said::Bench(_, tables) => return super::bench::text(tables, look),
+        Said::Bench(_, tables) => super::bench::text(tables, look),
         Said::Answer(answered) => answer(answered, look),
         Said::Outcome(words, shown) => outcome(words, shown, look),
         Said::Fences(fenced) => fences::text(fenced, look),
@@ -198,13 +198,9 @@ fn walk(walked: &Walked<'_>, look: &Look) -> String {
     let mut out = String::new();
     let shown = walked.walks.all == 1 || walked.violation.is_some();
     if shown && !look.quiet {
-        let run = ShownRun {
-            program: walked.program,
-            model: walked.model,
-            account: walked.account,
-            violation: walked.violation.map(|violated| violated.trace.violation),
-            cause: None,
-        };
+        let (program, model, account) = (walked.program, walked.model, walked.account);
+        let violation = walked.violation.map(|violated| violated.trace.violation);
+        let run = ShownRun { program, model, account, violation, cause: None };
         let _ = writeln!(out, "{}", render(&run, look.width));
     }
     let steps = counted(walked.account.steps().len(), "step");

@@ -151,9 +151,8 @@ impl<'a> TraceView<'a> {
     fn table(&self, layout: TableLayout) -> TextTable {
         let program = self.run.program;
         let thread_name = |t: &ThreadId| program.thread(*t).name.clone();
-        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
-        let mut table = TextTable { columns: vec![column("step", None)], rows: Vec::new() };
-        table.columns.extend(self.threads.iter().map(|t| column(&thread_name(t), Some(LEAST_THREAD))));
+        let mut table = TextTable { columns: vec![Column::new("step", None)], rows: Vec::new() };
+        table.columns.extend(self.threads.iter().map(|t| Column::new(&thread_name(t), Some(LEAST_THREAD))));
         if layout.buffers {
             table.columns.extend(family("buffer", self.buffering.iter().map(thread_name), Some(LEAST_STATE)));
         }
@@ -162,7 +161,7 @@ impl<'a> TraceView<'a> {
                 let names = self.variables.iter().map(|v| program.variable(*v).name.clone());
                 table.columns.extend(family("memory", names, None));
             }
-            false => table.columns.push(column("memory", Some(LEAST_STATE))),
+            false => table.columns.push(Column::new("memory", Some(LEAST_STATE))),
         }
         let mut first = vec![vec![Line::plain("start")]];
         first.resize(table.columns.len() - self.memory(None, layout.memory).len(), Cell::new());
@@ -218,12 +217,9 @@ impl<'a> TraceView<'a> {
         if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
             let name = &self.run.program.variable(*variable).name;
             let style = if mark.is_empty() { DRAIN } else { FORBIDDEN };
-            let arrow = format!("{:<width$}", "→", width = self.margin);
-            return Line::plain(format!("{name} = {value} reaches memory{mark}")).style(style).margin(arrow);
+            return Line::arrival(&format!("{name} = {value}"), self.margin, mark).style(style);
         }
-        let line = step.line.map(|line| line.to_string()).unwrap_or_default();
-        let margin = format!("{line:>width$} ", width = self.margin - 1);
-        Line::plain(&step.text).margin(margin)
+        Line::numbered(step.line, self.margin, &step.text)
     }
 
     /// What the steps of a group did that neither the buffers nor memory show.
@@ -295,9 +291,7 @@ impl<'a> TraceView<'a> {
         let program = self.run.program;
         let Some(end) = self.run.account.passed().last() else { return Cell::new() };
         let (line, text) = standing(program, end, thread);
-        let line = line.map(|line| line.to_string()).unwrap_or_default();
-        let margin = format!("{line:>width$} ", width = self.margin - 1);
-        let mut cell = vec![Line::plain(text).margin(margin)];
+        let mut cell = vec![Line::numbered(line, self.margin, &text)];
         for place in self.run.asked() {
             if let Place::Register(t, register) = place
                 && t == thread

@@ -6,9 +6,9 @@
 
 use super::{Bench, Bencher, Measured, cpu_time, milliseconds};
 use crate::report::{BenchCell, BenchTable, Times};
-use engine::{Abstraction, Finding, Portfolio};
+use engine::{Finding, Portfolio};
 use evidence::Task;
-use frontend::{COptions, Diagnostic, FRONTENDS, Loader, Options};
+use frontend::{COptions, FRONTENDS, Loader, Options};
 use machine::{TSO, model_named};
 use program::{Program, Source};
 use std::collections::BTreeMap;
@@ -120,13 +120,11 @@ fn read_text(bencher: &Bencher<'_>, file: &str) -> ReadText {
         let parsed = (frontend.read)(Source::new(file, text.clone()), &options);
         let on_core = cpu_time().zip(cpu).map(|(now, then)| now.saturating_sub(then));
         took = took.min(milliseconds(on_core.unwrap_or_else(|| started.elapsed())));
-        program = parsed.map(|parsed| parsed.program).map_err(|errors| first(&errors));
+        program = parsed.map(|parsed| parsed.program).map_err(|errors| {
+            errors.first().map_or_else(String::new, |error| format!("not read: {}", error.message))
+        });
     }
     ReadText { program, took }
-}
-
-fn first(errors: &[Diagnostic]) -> String {
-    errors.first().map_or_else(String::new, |error| format!("not read: {}", error.message))
 }
 
 /// What we say about a row, and how long it took.
@@ -138,7 +136,7 @@ fn asked(bencher: &Bencher<'_>, row: &OnRecord<'_>, text: &ReadText) -> Result<(
     let Some(model) = model_named(&row.model) else {
         return Ok((Against::Open("there is no such model".to_string()), 0.0));
     };
-    let found = bencher.ask(&Portfolio, &Task::safe(program, model), Abstraction::default())?;
+    let found = bencher.ask(&Portfolio, &Task::safe(program, model))?;
     let against = match found.answer.checked.holds() {
         Some(safe) if safe == row.safe => Against::Agrees,
         Some(_) if row.binding => Against::Contradicts,
@@ -195,26 +193,18 @@ fn summary(stages: &BTreeMap<&str, Stage>) -> BenchTable {
     let sum = |of: fn(&Stage) -> usize| stages.values().map(of).sum::<usize>();
     let (rows, agree) = (sum(|stage| stage.rows), sum(|stage| stage.agree));
     let share = 100.0 * agree as f64 / rows.max(1) as f64;
-    BenchTable {
-        title: "Verdicts on record".to_string(),
-        columns: vec![
-            "stage",
-            "programs",
-            "read",
-            "reading ms",
-            "verdicts",
-            "given",
-            "contradicted",
-            "ms per verdict",
-        ],
-        rows: stages.iter().map(row).collect(),
-        notes: vec![format!(
-            "{agree} of {rows} verdicts on record are given ({share:.1} %), {} are contradicted; {} of {} programs are read.",
-            sum(|stage| stage.contradict),
-            sum(|stage| stage.read),
-            sum(|stage| stage.texts),
-        )],
-    }
+    let mut table = BenchTable::new(
+        "Verdicts on record",
+        &["stage", "programs", "read", "reading ms", "verdicts", "given", "contradicted", "ms per verdict"],
+    )
+    .note(format!(
+        "{agree} of {rows} verdicts on record are given ({share:.1} %), {} are contradicted; {} of {} programs are read.",
+        sum(|stage| stage.contradict),
+        sum(|stage| stage.read),
+        sum(|stage| stage.texts),
+    ));
+    table.rows = stages.iter().map(row).collect();
+    table
 }
 
 /// The programs that other tools were timed on, under TSO.
@@ -242,9 +232,7 @@ fn anchors(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
         let [file, expected, nidhugg, nidhugg_s, genmc, genmc_s, cbmc, cbmc_s] = fields[..] else { continue };
         let text = read_text(bencher, file);
         let found = match &text.program {
-            Ok(program) => {
-                Some(bencher.ask(&Portfolio, &Task::safe(program, TSO), Abstraction::default())?)
-            }
+            Ok(program) => Some(bencher.ask(&Portfolio, &Task::safe(program, TSO))?),
             Err(_) => None,
         };
         let word = found.as_ref().map_or("not read", Measured::word);

@@ -4,10 +4,9 @@
 use super::{Bench, Bencher, Measured};
 use crate::numbers::short;
 use crate::report::{BenchCell, BenchTable};
-use crate::session::usual_threads;
 use engine::{BufferAbstraction, Buffers, Cegar, Complete, Engine, Explicit, Finding, Lazy, Portfolio, Run};
 use evidence::Task;
-use machine::{Backward, MODELS, model_named};
+use machine::{Backward, MODELS, PSO, TSO};
 
 /// The decision that always ends, and the others.
 pub const COMPLETE: Bench = Bench {
@@ -24,17 +23,6 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     let memorax = memorax(bencher)?;
     let own = own(bencher)?;
     Ok(memorax.into_iter().chain([own]).collect())
-}
-
-/// What somebody says, and how long that took.
-fn asked(
-    bencher: &Bencher<'_>,
-    engine: &dyn Engine,
-    buffers: BufferAbstraction,
-    task: &Task<'_>,
-) -> Result<Measured<Finding>, String> {
-    let threads = usual_threads();
-    bencher.run_on(threads, &task.program.name, engine, task, Run { buffers, threads, ..Run::default() })
 }
 
 /// Memorax' programs: its verdict and its time, ours.
@@ -62,11 +50,10 @@ fn memorax(bencher: &Bencher<'_>) -> Result<Option<BenchTable>, String> {
         let Some(text) = bencher.foreign(&format!("memorax/{name}")) else { continue };
         let program = bencher.parse(name, &text, Vec::new())?;
         let seconds: Vec<Option<f64>> = times.split('/').map(|time| time.parse().ok()).collect();
-        for (at, model) in ["tso", "pso"].into_iter().enumerate() {
-            let Some(model) = model_named(model) else { continue };
+        for (at, model) in [TSO, PSO].into_iter().enumerate() {
             let task = Task::safe(&program, model);
-            let backwards = asked(bencher, &Complete, BufferAbstraction::Auto, &task)?;
-            let best = asked(bencher, &Portfolio, BufferAbstraction::Auto, &task)?;
+            let backwards = bencher.ask(&Complete, &task)?;
+            let best = bencher.ask(&Portfolio, &task)?;
             let theirs = seconds.get(at).copied().flatten().map(|seconds| 1000.0 * seconds);
             let known = fields.get(at + 1).copied().unwrap_or_default();
             let quick = |ours: &Measured<Finding>| {
@@ -154,7 +141,7 @@ fn compared(
     let mut row: Vec<BenchCell> = vec![name.into(), task.model.into()];
     let (mut known, mut elements) = ([false; 7], BenchCell::Missing);
     for ((engine, buffers), known) in engines.into_iter().zip(&mut known) {
-        let measured = asked(bencher, engine, buffers, task)?;
+        let measured = bencher.ask_as(engine, task, Run { buffers, ..Run::default() })?;
         *known = measured.is_decided();
         let states = measured.answer.statistics.states;
         let time = measured.time.median();

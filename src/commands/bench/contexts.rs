@@ -4,9 +4,9 @@
 //! limits: its bakery with random tickets, its two reductions (lossy channels with data and automata) made larger and
 //! larger, and the programs of the corpus in which numbers grow.
 
-use super::{Bench, Bencher, Measured, corpus};
+use super::{Bench, Bencher, corpus};
 use crate::report::{BenchCell, BenchTable};
-use engine::{BoundedContexts, Cegar, Engine, Explicit, Facts, Finding, Lazy};
+use engine::{BoundedContexts, Cegar, Engine, Explicit, Facts, Finding, Lazy, Portfolio};
 use evidence::{Task, Verdict};
 use generate::{Automata, Family, FencedThreads, LossyChannel, Ring};
 use machine::{MODELS, Model, SC, TSO};
@@ -115,14 +115,6 @@ fn corpus_programs(bencher: &Bencher<'_>) -> Result<Vec<AskedProgram>, String> {
     Ok(all)
 }
 
-fn ask(
-    bencher: &Bencher<'_>,
-    engine: &dyn Engine,
-    asked: &AskedProgram,
-) -> Result<Measured<Finding>, String> {
-    bencher.ask(engine, &asked.task(), Default::default())
-}
-
 /// What is found by whom, with the same limits.
 fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<BenchTable, String> {
     let mut table = BenchTable::new(
@@ -131,7 +123,7 @@ fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<
     );
     let (mut violated, mut first) = (0, 0);
     for asked in all {
-        let ours = ask(bencher, &BoundedContexts, asked)?;
+        let ours = bencher.ask(&BoundedContexts, &asked.task())?;
         let (found, contexts) = said(&ours.answer);
         let mut row: Vec<BenchCell> = vec![
             asked.name.as_str().into(),
@@ -143,7 +135,7 @@ fn compared(bencher: &Bencher<'_>, title: &str, all: &[AskedProgram]) -> Result<
         ];
         let mut others = Vec::new();
         for engine in [&Explicit as &dyn Engine, &Cegar, &Lazy] {
-            let other = ask(bencher, engine, asked)?;
+            let other = bencher.ask(engine, &asked.task())?;
             let decided = other.answer.checked.holds();
             let text = match decided {
                 Some(_) => format!("{} {:.1} ms", other.word(), other.time.median()),
@@ -185,11 +177,11 @@ fn needed(bencher: &Bencher<'_>, all: &[AskedProgram]) -> Result<BenchTable, Str
     let (mut violated, mut quick, mut slowest) = (0, 0, 0.0_f64);
     for asked in all {
         // Whether there is a violation is for others to find out.
-        let known = ask(bencher, &engine::Portfolio, asked)?;
+        let known = bencher.ask(&Portfolio, &asked.task())?;
         if known.answer.checked.holds() != Some(false) {
             continue;
         }
-        let ours = ask(bencher, &BoundedContexts, asked)?;
+        let ours = bencher.ask(&BoundedContexts, &asked.task())?;
         let (found, contexts) = said(&ours.answer);
         let needed = contexts.filter(|_| found == "violated");
         if std::mem::replace(&mut last, asked.name.as_str()) != asked.name {

@@ -8,11 +8,11 @@
 use super::{Bench, Bencher, CorpusFile, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
-    Costs, Extrapolate, Extrapolation, FenceAnswer, FenceOptions, Phase, Points, Run, extrapolate,
-    fences_within, place_fences,
+    Extrapolate, Extrapolation, FenceAnswer, FenceOptions, Phase, Run, extrapolate, fences_within,
+    place_fences,
 };
 use evidence::{Certificate, Monitor, Task, Verdict, check};
-use machine::{Model, SC, model_named};
+use machine::{Model, PSO, SC, TSO};
 use program::{Fence, Program, Strength};
 
 /// Tables 1 and 2, and fences at bounds.
@@ -40,7 +40,7 @@ struct SeedProgram {
 /// A row of the source: model, method, predicates, thousands of prover calls, seconds to build, cubes used,
 /// the largest of them, thousands of states, seconds to explore. What it does not print is missing.
 struct PublishedRows(
-    &'static str,
+    Model,
     Option<Extrapolation>,
     usize,
     Option<f64>,
@@ -55,7 +55,7 @@ const PE: Option<Extrapolation> = Some(Extrapolation::Predicates);
 const CE: Option<Extrapolation> = Some(Extrapolation::Cubes);
 
 const fn row(
-    model: &'static str,
+    model: Model,
     method: Option<Extrapolation>,
     predicates: usize,
     (calls, build): (f64, f64),
@@ -76,7 +76,7 @@ const fn row(
 }
 
 /// A row that ran out of ten hours.
-const fn out_of_time(model: &'static str, predicates: usize) -> PublishedRows {
+const fn out_of_time(model: Model, predicates: usize) -> PublishedRows {
     PublishedRows(model, PE, predicates, None, None, None, 4, None, None)
 }
 
@@ -87,7 +87,7 @@ const fn unexplored(
     cubes: (usize, usize),
     states: f64,
 ) -> PublishedRows {
-    PublishedRows { 8: None, ..row("sc", None, predicates, calls, cubes, (states, 0.0)) }
+    PublishedRows { 8: None, ..row(SC, None, predicates, calls, cubes, (states, 0.0)) }
 }
 
 const SUBJECTS: &[SeedProgram] = &[
@@ -98,9 +98,9 @@ const SUBJECTS: &[SeedProgram] = &[
         bare: corpus!("dekker"),
         given: "flag[0] == 1; flag[1] == 1; turn == 1;",
         published: &[
-            row("sc", None, 7, (0.7, 0.1), (0, 1), (14.0, 1.0)),
-            row("pso", PE, 20, (26.0, 6.0), (0, 1), (80.0, 5.0)),
-            row("tso", PE, 18, (22.0, 5.0), (0, 1), (45.0, 3.0)),
+            row(SC, None, 7, (0.7, 0.1), (0, 1), (14.0, 1.0)),
+            row(PSO, PE, 20, (26.0, 6.0), (0, 1), (80.0, 5.0)),
+            row(TSO, PE, 18, (22.0, 5.0), (0, 1), (45.0, 3.0)),
         ],
     },
     SeedProgram {
@@ -110,9 +110,9 @@ const SUBJECTS: &[SeedProgram] = &[
         bare: corpus!("peterson"),
         given: "flag[0] == 0; flag[1] == 0; turn == 0;",
         published: &[
-            row("sc", None, 7, (0.6, 0.1), (2, 2), (7.0, 1.0)),
-            row("pso", PE, 20, (15.0, 3.0), (2, 2), (31.0, 3.0)),
-            row("tso", PE, 18, (13.0, 3.0), (2, 2), (25.0, 2.0)),
+            row(SC, None, 7, (0.6, 0.1), (2, 2), (7.0, 1.0)),
+            row(PSO, PE, 20, (15.0, 3.0), (2, 2), (31.0, 3.0)),
+            row(TSO, PE, 18, (13.0, 3.0), (2, 2), (25.0, 2.0)),
         ],
     },
     SeedProgram {
@@ -123,9 +123,9 @@ const SUBJECTS: &[SeedProgram] = &[
         given: "Msg == 0; Ack == 0; Sender.bit == 0; Sender.ack == 0; Receiver.msg == 0; Receiver.bit == 0; \
                 Receiver.received == Sender.sent; Receiver.received + 1 == Sender.sent;",
         published: &[
-            row("sc", None, 8, (2.0, 0.5), (5, 2), (0.6, 0.6)),
-            row("pso", PE, 15, (20.0, 4.0), (5, 2), (2.0, 1.0)),
-            row("tso", PE, 17, (23.0, 5.0), (5, 2), (2.0, 1.0)),
+            row(SC, None, 8, (2.0, 0.5), (5, 2), (0.6, 0.6)),
+            row(PSO, PE, 15, (20.0, 4.0), (5, 2), (2.0, 1.0)),
+            row(TSO, PE, 17, (23.0, 5.0), (5, 2), (2.0, 1.0)),
         ],
     },
     SeedProgram {
@@ -136,9 +136,9 @@ const SUBJECTS: &[SeedProgram] = &[
         given: "flag[0] == 0; flag[0] == 1; flag[0] == 2; flag[0] == 3; flag[0] == 4; \
                 flag[1] == 0; flag[1] == 1; flag[1] == 2; flag[1] == 3; flag[1] == 4;",
         published: &[
-            row("sc", None, 20, (16.0, 3.3), (1, 2), (12.0, 2.0)),
-            row("pso", PE, 35, (152.0, 33.0), (1, 2), (61.0, 4.0)),
-            row("tso", PE, 37, (165.0, 35.0), (1, 2), (61.0, 5.0)),
+            row(SC, None, 20, (16.0, 3.3), (1, 2), (12.0, 2.0)),
+            row(PSO, PE, 35, (152.0, 33.0), (1, 2), (61.0, 4.0)),
+            row(TSO, PE, 37, (165.0, 35.0), (1, 2), (61.0, 5.0)),
         ],
     },
     SeedProgram {
@@ -152,11 +152,11 @@ const SUBJECTS: &[SeedProgram] = &[
                 Producer.slot == 0; Producer.slot == 1; Producer.slot == 2; Consumer.slot == 0; Consumer.slot == 1; \
                 Consumer.slot == 2;",
         published: &[
-            row("sc", None, 7, (20.0, 5.0), (50, 4), (1.0, 1.0)),
-            row("pso", PE, 15, (5747.0, 1475.0), (412, 4), (1.0, 1.0)),
-            row("pso", CE, 99, (98.0, 17.0), (99, 4), (11.0, 2.0)),
-            row("tso", PE, 16, (11133.0, 2778.0), (412, 4), (12.0, 1.0)),
-            row("tso", CE, 99, (163.0, 31.0), (99, 4), (12.0, 2.0)),
+            row(SC, None, 7, (20.0, 5.0), (50, 4), (1.0, 1.0)),
+            row(PSO, PE, 15, (5747.0, 1475.0), (412, 4), (1.0, 1.0)),
+            row(PSO, CE, 99, (98.0, 17.0), (99, 4), (11.0, 2.0)),
+            row(TSO, PE, 16, (11133.0, 2778.0), (412, 4), (12.0, 1.0)),
+            row(TSO, CE, 99, (163.0, 31.0), (99, 4), (12.0, 2.0)),
         ],
     },
     SeedProgram {
@@ -172,10 +172,10 @@ const SUBJECTS: &[SeedProgram] = &[
                 P1.mine <= number[0];",
         published: &[
             unexplored(15, (1552.0, 355.0), (161, 4), 20.0),
-            out_of_time("pso", 38),
-            row("pso", CE, 422, (9018.0, 1773.0), (381, 4), (979.0, 104.0)),
-            out_of_time("tso", 36),
-            row("tso", CE, 422, (7048.0, 1386.0), (383, 4), (730.0, 121.0)),
+            out_of_time(PSO, 38),
+            row(PSO, CE, 422, (9018.0, 1773.0), (381, 4), (979.0, 104.0)),
+            out_of_time(TSO, 36),
+            row(TSO, CE, 422, (7048.0, 1386.0), (383, 4), (730.0, 121.0)),
         ],
     },
     SeedProgram {
@@ -187,10 +187,10 @@ const SUBJECTS: &[SeedProgram] = &[
                 turn[0] == turn[1];",
         published: &[
             unexplored(11, (218.0, 51.0), (134, 4), 2.0),
-            out_of_time("pso", 56),
-            row("pso", CE, 622, (15644.0, 2163.0), (380, 4), (193.0, 40.0)),
-            out_of_time("tso", 48),
-            row("tso", CE, 622, (6941.0, 1518.0), (582, 4), (71.0, 545.0)),
+            out_of_time(PSO, 56),
+            row(PSO, CE, 622, (15644.0, 2163.0), (380, 4), (193.0, 40.0)),
+            out_of_time(TSO, 48),
+            row(TSO, CE, 622, (6941.0, 1518.0), (582, 4), (71.0, 545.0)),
         ],
     },
 ];
@@ -253,10 +253,6 @@ fn proofs(bencher: &Bencher<'_>, given: bool) -> Result<BenchTable, String> {
     Ok(table)
 }
 
-fn model(name: &str) -> Result<Model, String> {
-    model_named(name).ok_or_else(|| format!("there is no model {name}"))
-}
-
 fn read(bencher: &Bencher<'_>, (name, text): CorpusFile, given: &str) -> Result<Program, String> {
     match given {
         "" => bencher.own(name, text, None),
@@ -270,9 +266,8 @@ fn proof(
     published: &PublishedRows,
     given: bool,
 ) -> Result<(Vec<BenchCell>, [f64; 2]), String> {
-    let &PublishedRows(name, method, predicates, calls, build, cubes, size, states, explore) = published;
-    let model = model(name)?;
-    let file = if name == "pso" { subject.pso } else { subject.file };
+    let &PublishedRows(model, method, predicates, calls, build, cubes, size, states, explore) = published;
+    let file = if model == PSO { subject.pso } else { subject.file };
     let program = read(bencher, file, if given { subject.given } else { "" })?;
     let task = Task::safe(&program, model);
     let found = bencher.measure(&program.name, |monitor| {
@@ -291,7 +286,7 @@ fn proof(
     let spent_here = [together([&found.time, &checked.time]), together([&found.cpu, &checked.cpu])];
     let cells = vec![
         subject.name.into(),
-        name.into(),
+        model.name().into(),
         last.map_or("–", |phase| phase.what).into(),
         found.answer.verdict.word().into(),
         found.answer.statistics.k.filter(|_| model != SC).into(),
@@ -333,10 +328,9 @@ fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     );
     for subject in SUBJECTS {
         let program = read(bencher, subject.bare, "")?;
-        for name in ["tso", "pso"] {
-            let task = Task::safe(&program, model(name)?);
-            let options =
-                FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
+        for model in [TSO, PSO] {
+            let task = Task::safe(&program, model);
+            let options = FenceOptions::default();
             let found = bencher.measure(&program.name, |monitor| {
                 let run = Run { monitor, ..Run::default() };
                 let at = |k| fences_within(&task, k, &options, &run).map_err(|bug| bug.to_string());
@@ -356,7 +350,7 @@ fn fences(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
             let cell = |fences: Option<String>| BenchCell::from(fences.unwrap_or("–".to_string()));
             table.rows.push(vec![
                 subject.name.into(),
-                name.into(),
+                model.name().into(),
                 cell(one),
                 cell(two),
                 cell(three),

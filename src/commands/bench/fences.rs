@@ -7,8 +7,7 @@
 use super::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
 use engine::{
-    Abstraction, Cegar, Costs, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Points, Portfolio,
-    Run, place_fences,
+    Abstraction, Cegar, Engine, FenceAnswer, FenceOptions, FencesFound, Placed, Portfolio, Run, place_fences,
 };
 use evidence::{Monitor, Statistics, Task};
 use machine::{Forgotten, Keep, Model, PSO, TSO};
@@ -159,8 +158,8 @@ fn counters(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     for (name, (file, text)) in COUNTERS {
         let program = bencher.own(file, text, None)?;
         for model in [TSO, PSO] {
-            let cegar = bencher.ask(&Cegar, &Task::safe(&program, model), Abstraction::default())?;
-            let best = bencher.ask(&Portfolio, &Task::safe(&program, model), Abstraction::default())?;
+            let task = Task::safe(&program, model);
+            let (cegar, best) = (bencher.ask(&Cegar, &task)?, bencher.ask(&Portfolio, &task)?);
             table.rows.push(vec![
                 (*name).into(),
                 model.name().into(),
@@ -192,7 +191,8 @@ fn abstractions(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
         for (name, (file, text)) in SAFE {
             let program = bencher.own(file, text, None)?;
             for (way, abstraction) in ways {
-                let asked = bencher.ask(&Cegar, &Task::safe(&program, model), abstraction)?;
+                let run = Run { abstraction, ..Run::default() };
+                let asked = bencher.ask_as(&Cegar, &Task::safe(&program, model), run)?;
                 let statistics = &asked.answer.statistics;
                 table.rows.push(vec![
                     (*name).into(),
@@ -218,7 +218,7 @@ fn syntheses(
     program: &Program,
     model: Model,
 ) -> Result<[Measured<FencesFound>; 2], String> {
-    let options = FenceOptions { costs: Costs::default(), points: Points::Stores, all: false, prices: &[] };
+    let options = FenceOptions::default();
     let task = Task::safe(program, model);
     let by = |engine: &dyn Engine| {
         let place =

@@ -25,7 +25,7 @@ use crate::numbers::grouped;
 use crate::progress::ProgressDisplay;
 use crate::report::{BenchCell, BenchTable, Said, Section, Times, markdown};
 use crate::session::usual_threads;
-use engine::{Abstraction, Engine, Finding, Run, decide};
+use engine::{Engine, Finding, Run, decide};
 use evidence::{Monitor, Task};
 use program::{Int, Program, Source};
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandE
     let Some(bench) = args.name.as_deref().and_then(named) else {
         let entries = BENCHES.iter().map(|bench| (bench.name, bench.about.to_string())).collect();
         let sections = [Section { title: "benches", entries }];
-        console.print(&(report.print)(&Said::Registries(&sections), console.look()))?;
+        console.say(report, &Said::Registries(&sections))?;
         return Ok(Exit::Holds);
     };
     let bencher = Bencher {
@@ -96,13 +96,12 @@ pub fn bench(args: &args::BenchArgs, console: &Console) -> Result<Exit, CommandE
         interrupt: &Interrupt::listen(),
         display: &ProgressDisplay::new(console.look().quiet),
     };
-    let mut tables = (bench.tables)(&bencher).map_err(CommandError::Message)?;
+    let mut tables = (bench.tables)(&bencher)?;
     tables.last_mut().into_iter().for_each(|table| table.notes.push(bencher.about_times()));
-    let printed = match args.markdown {
-        true => markdown(&tables),
-        false => (report.print)(&Said::Bench(bench.name, &tables), console.look()),
-    };
-    console.print(&printed)?;
+    match args.markdown {
+        true => console.print_text(&markdown(&tables))?,
+        false => console.say(report, &Said::Bench(bench.name, &tables))?,
+    }
     Ok(Exit::Holds)
 }
 
@@ -196,28 +195,21 @@ impl Bencher<'_> {
     }
 
     /// What an engine says, checked, with what it took and who answered.
-    pub fn ask(
-        &self,
-        engine: &dyn Engine,
-        task: &Task<'_>,
-        abstraction: Abstraction,
-    ) -> Result<Measured<Finding>, String> {
-        self.ask_on(usual_threads(), engine, task, abstraction)
-    }
-
-    /// As [`Bencher::ask`], with so many threads.
-    fn ask_on(
-        &self,
-        threads: usize,
-        engine: &dyn Engine,
-        task: &Task<'_>,
-        abstraction: Abstraction,
-    ) -> Result<Measured<Finding>, String> {
-        let run = Run { abstraction, threads, ..Run::default() };
-        self.run_on(threads, &task.program.name, engine, task, run)
+    pub fn ask(&self, engine: &dyn Engine, task: &Task<'_>) -> Result<Measured<Finding>, String> {
+        self.ask_as(engine, task, Run::default())
     }
 
     /// What an engine says that works in a certain way.
+    fn ask_as(
+        &self,
+        engine: &dyn Engine,
+        task: &Task<'_>,
+        run: Run<'_>,
+    ) -> Result<Measured<Finding>, String> {
+        self.run_on(usual_threads(), &task.program.name, engine, task, run)
+    }
+
+    /// As [`Bencher::ask_as`], with so many threads and another name for the task.
     fn run_on(
         &self,
         threads: usize,
@@ -226,7 +218,7 @@ impl Bencher<'_> {
         task: &Task<'_>,
         run: Run<'_>,
     ) -> Result<Measured<Finding>, String> {
-        let ask = |monitor: &dyn Monitor| decide(task, engine, &Run { monitor, ..run });
+        let ask = |monitor: &dyn Monitor| decide(task, engine, &Run { monitor, threads, ..run });
         self.measure_on(threads, label, ask).answered()
     }
 

@@ -10,7 +10,7 @@
 
 use super::{Bench, Bencher, Measured};
 use crate::report::{BenchCell, BenchTable};
-use engine::{ENGINES, Engine, Finding, Portfolio};
+use engine::{ENGINES, Engine, Finding, Portfolio, Run};
 use evidence::Task;
 use machine::MODELS;
 use program::Program;
@@ -91,24 +91,22 @@ fn variants(bencher: &Bencher<'_>, name: &str, text: &str) -> Result<Vec<(String
     let with =
         |n: usize| bencher.own(name, text, Some(n)).map(|program| (format!("{name}, N = {n}"), program));
     match with(2) {
-        Ok(first) => [3, 4].into_iter().map(with).try_fold(vec![first], |mut all, next| {
-            all.push(next?);
-            Ok(all)
-        }),
+        Ok(first) => std::iter::once(Ok(first)).chain([3, 4].into_iter().map(with)).collect(),
         Err(_) => Ok(vec![(name.to_string(), bencher.own(name, text, None)?)]),
     }
 }
 
 fn compare(bencher: &Bencher<'_>, what: &str, task: &Task<'_>) -> Result<EngineComparison, String> {
-    let portfolio = |threads| bencher.ask_on(threads, &Portfolio, task, Default::default());
-    let (one, several) = (portfolio(1)?, portfolio(THREADS)?);
+    let ask = |bencher: &Bencher<'_>, threads, engine: &dyn Engine| {
+        bencher.run_on(threads, &task.program.name, engine, task, Run::default())
+    };
+    let (one, several) = (ask(bencher, 1, &Portfolio)?, ask(bencher, THREADS, &Portfolio)?);
     let enough = match one.is_decided() && several.is_decided() {
         true => 2.0 * one.time.median() + SHORT,
         false => bencher.limit_milliseconds() / 5.0,
     };
     let bencher = bencher.within(enough);
-    let alone = engines()
-        .map(|engine| Ok(asked(engine.name(), &bencher.ask_on(THREADS, engine, task, Default::default())?)));
+    let alone = engines().map(|engine| Ok(asked(engine.name(), &ask(&bencher, THREADS, engine)?)));
     Ok(EngineComparison {
         what: format!("{what}, {}", task.model.name().to_uppercase()),
         verdict: several.word(),

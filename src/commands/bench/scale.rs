@@ -5,7 +5,7 @@ use crate::numbers::{grouped, short};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Engine, Explicit, Finding, GapProofs, Reduction, Run};
 use evidence::Task;
-use machine::model_named;
+use machine::{Model, PSO, SC, TSO};
 
 /// Reduced searches and the plain one.
 pub const SCALE: Bench = Bench {
@@ -19,35 +19,31 @@ pub const SCALE: Bench = Bench {
 struct Series {
     program: CorpusFile,
     threads: &'static [usize],
-    models: &'static [&'static str],
+    models: &'static [Model],
     /// Whether numbers grow without end, so that engine gaps explores their order.
     unbounded: bool,
 }
 
-const fn series(program: CorpusFile, threads: &'static [usize], models: &'static [&'static str]) -> Series {
+const fn series(program: CorpusFile, threads: &'static [usize], models: &'static [Model]) -> Series {
     Series { program, threads, models, unbounded: false }
 }
 
-const fn unbounded(
-    program: CorpusFile,
-    threads: &'static [usize],
-    models: &'static [&'static str],
-) -> Series {
+const fn unbounded(program: CorpusFile, threads: &'static [usize], models: &'static [Model]) -> Series {
     Series { unbounded: true, ..series(program, threads, models) }
 }
 
 const SERIES: &[Series] = &[
-    series(corpus!("lamport_fast_fenced"), &[2, 3, 4], &["sc", "tso"]),
-    series(corpus!("lamport_fast_pso"), &[2, 3, 4], &["pso"]),
-    series(corpus!("peterson_filter"), &[2, 3, 4], &["tso", "pso"]),
-    series(corpus!("bakery_bounded_fenced"), &[2, 3, 4], &["tso", "pso"]),
-    series(corpus!("dijkstra_fenced"), &[2, 3, 4], &["tso"]),
-    series(corpus!("mcs_lock"), &[2, 3, 4], &["tso", "pso"]),
-    series(corpus!("clh_lock"), &[2, 3, 4, 5], &["tso", "pso"]),
-    series(corpus!("sense_barrier"), &[2, 3, 4, 5], &["tso", "pso"]),
-    series(corpus!("indexer"), &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &["sc"]),
-    unbounded(corpus!("aravind_fenced"), &[2, 3], &["sc", "tso"]),
-    unbounded(corpus!("ticket_lock"), &[2, 3, 4], &["tso", "pso"]),
+    series(corpus!("lamport_fast_fenced"), &[2, 3, 4], &[SC, TSO]),
+    series(corpus!("lamport_fast_pso"), &[2, 3, 4], &[PSO]),
+    series(corpus!("peterson_filter"), &[2, 3, 4], &[TSO, PSO]),
+    series(corpus!("bakery_bounded_fenced"), &[2, 3, 4], &[TSO, PSO]),
+    series(corpus!("dijkstra_fenced"), &[2, 3, 4], &[TSO]),
+    series(corpus!("mcs_lock"), &[2, 3, 4], &[TSO, PSO]),
+    series(corpus!("clh_lock"), &[2, 3, 4, 5], &[TSO, PSO]),
+    series(corpus!("sense_barrier"), &[2, 3, 4, 5], &[TSO, PSO]),
+    series(corpus!("indexer"), &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], &[SC]),
+    unbounded(corpus!("aravind_fenced"), &[2, 3], &[SC, TSO]),
+    unbounded(corpus!("ticket_lock"), &[2, 3, 4], &[TSO, PSO]),
 ];
 
 const REDUCTIONS: &[Reduction] = &[
@@ -86,8 +82,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     for Series { program: (name, text), threads, models, unbounded } in SERIES {
         for (n, model) in threads.iter().flat_map(|n| models.iter().map(move |model| (n, model))) {
             let program = bencher.own(name, text, Some(*n))?;
-            let Some(model) = model_named(model) else { continue };
-            let task = Task::safe(&program, model);
+            let task = Task::safe(&program, *model);
             let mut plain = None;
             let engine: &dyn Engine = if *unbounded { &GapProofs } else { &Explicit };
             for reduction in REDUCTIONS {
@@ -96,7 +91,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
                 if *reduction != Reduction::None && statistics.method.is_none() {
                     continue;
                 }
-                let mut row: Vec<BenchCell> = vec![(*name).into(), (*n).into(), model.into()];
+                let mut row: Vec<BenchCell> = vec![(*name).into(), (*n).into(), (*model).into()];
                 let dead = (*reduction == Reduction::None && !*unbounded)
                     .then(|| searched(bencher, engine, &task, *reduction, true))
                     .transpose()?;

@@ -7,7 +7,7 @@ use crate::numbers::{grouped, short};
 use crate::report::{BenchCell, BenchTable};
 use engine::{Explicit, Finding, LARGE, Reduction, Run, decide};
 use evidence::{Monitor, Task, Verdict, each};
-use machine::model_named;
+use machine::{Model, SC, TSO};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -23,11 +23,11 @@ pub const WORKERS: Bench = Bench {
 };
 
 /// A program, for how many threads, and under which model.
-const QUESTIONS: &[(CorpusFile, usize, &str)] = &[
-    (corpus!("lamport_fast_fenced"), 3, "tso"),
-    (corpus!("dijkstra_fenced"), 3, "tso"),
-    (corpus!("mcs_lock"), 4, "tso"),
-    (corpus!("lamport_fast_fenced"), 4, "sc"),
+const QUESTIONS: &[(CorpusFile, usize, Model)] = &[
+    (corpus!("lamport_fast_fenced"), 3, TSO),
+    (corpus!("dijkstra_fenced"), 3, TSO),
+    (corpus!("mcs_lock"), 4, TSO),
+    (corpus!("lamport_fast_fenced"), 4, SC),
 ];
 
 /// Who works.
@@ -85,12 +85,11 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
     );
     for ((name, text), n, model) in QUESTIONS {
         let program = bencher.own(name, text, Some(*n))?;
-        let asked = model_named(model).ok_or(format!("there is no model {model}"))?;
-        let task = Task::safe(&program, asked);
+        let task = Task::safe(&program, *model);
         let mut alone = None;
         for who in ALL {
             let measured = match who {
-                Who::Processes(count) => by_processes(bencher, (name, text), *n, model, *count)?,
+                Who::Processes(count) => by_processes(bencher, (name, text), *n, *model, *count)?,
                 Who::Loop => by_threads(bencher, &task, 1, usize::MAX)?,
                 Who::Loops(loops) => by_loops(bencher, &task, *loops)?,
                 Who::Threads(threads) => by_threads(bencher, &task, *threads, LARGE)?,
@@ -102,7 +101,7 @@ fn tables(bencher: &Bencher<'_>) -> Result<Vec<BenchTable>, String> {
             table.rows.push(vec![
                 (*name).into(),
                 (*n).into(),
-                model.to_uppercase().into(),
+                (*model).into(),
                 who.name().into(),
                 word.into(),
                 grouped(states).into(),
@@ -182,7 +181,7 @@ fn by_processes(
     bencher: &Bencher<'_>,
     (name, text): CorpusFile,
     n: usize,
-    model: &str,
+    model: Model,
     processes: usize,
 ) -> Result<Measured<SharedSearch>, String> {
     let folder = Temporary(std::env::temp_dir().join(format!("fencewright-bench-{}", std::process::id())));
@@ -214,7 +213,7 @@ fn started(
     folder: &Path,
     name: &str,
     n: usize,
-    model: &str,
+    model: Model,
     processes: usize,
 ) -> Result<Vec<Child>, String> {
     let failed = |error: std::io::Error| error.to_string();
@@ -227,7 +226,7 @@ fn started(
     let start = |process: usize| {
         let mut command = Command::new(std::env::current_exe()?);
         command.current_dir(folder).args(["verify", "--quiet", "--format", "json", "--reduce", "none"]);
-        command.args(["--model", model, "-D", &format!("N={n}"), "-j", "1", "--hosts", "hosts"]);
+        command.args(["--model", model.name(), "-D", &format!("N={n}"), "-j", "1", "--hosts", "hosts"]);
         command.args(["--memory", &(bencher.budget.memory >> 20).to_string()]);
         if let Some(time) = bencher.budget.time {
             command.args(["--timeout", &time.as_secs_f64().to_string()]);

@@ -36,7 +36,7 @@ impl Comparing<'_> {
         costs: Costs,
         points: Points,
     ) -> Option<Box<Placed>> {
-        let options = FenceOptions { costs, points, all: false, prices: &[] };
+        let options = FenceOptions { costs, points, ..FenceOptions::default() };
         let found = place_fences(task, how.exploring.engine(), &options, &how.exploring.run(watch));
         match found.ok()?.answer {
             FenceAnswer::Placed(placed) => Some(placed),

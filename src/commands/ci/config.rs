@@ -7,8 +7,8 @@
 mod error;
 pub mod written;
 
-use crate::args::{CInput, Exploring, InputArgs, LimitArgs, Resources};
-use crate::input::{name, read_file};
+use crate::args::{CInput, Exploring, InputArgs, bytes};
+use crate::input::{Unreadable, name, read_file};
 use crate::limits::Budget;
 use crate::numbers::counted;
 use clap::Parser;
@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Spanned;
-use written::{Expect, ExpectRobust, Expected, WrittenConfig, WrittenFences, WrittenLimits, WrittenProgram};
+use written::{Expect, ExpectRobust, Expected, WrittenConfig, WrittenFences, WrittenProgram};
 
 /// Everything that is expected.
 pub struct CiConfig {
@@ -82,7 +82,7 @@ pub struct ExpectedFence {
     /// Its line, where the text alone does not tell.
     pub line: Option<usize>,
     /// `full`, `store` or `swap`.
-    pub kind: String,
+    pub kind: &'static str,
 }
 
 /// How to ask about a program.
@@ -95,54 +95,37 @@ pub struct How {
     pub budget: Budget,
 }
 
-/// Why there is no configuration.
-pub struct ConfigError {
-    /// What is wrong, in a sentence without a full stop.
-    pub reason: String,
-    /// Where.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The text, if there is one.
-    pub source: Option<Box<Source>>,
-}
-
 impl CiConfig {
     /// Reads a configuration.
-    pub fn read(path: &Path) -> Result<CiConfig, ConfigError> {
+    pub fn read(path: &Path) -> Result<CiConfig, Box<Unreadable>> {
         let hint = if path.exists() {
             ""
         } else {
             "; `fencewright ci --init` writes one, `fencewright ci --help` shows how to do it"
         };
-        let text = read_file(path).map_err(|reason| ConfigError {
-            reason: format!("{reason}{hint}"),
-            diagnostics: Vec::new(),
-            source: None,
-        })?;
+        let text = read_file(path).map_err(|why| Unreadable::new(name(path), format!("{why}{hint}")))?;
         CiConfig::of_text(path, text)
     }
 
     /// The configuration of a text that stands in this file.
-    pub fn of_text(path: &Path, text: String) -> Result<CiConfig, ConfigError> {
-        let source = Source::new(name(path), text);
+    pub fn of_text(path: &Path, text: String) -> Result<CiConfig, Box<Unreadable>> {
+        let name = name(path);
+        let source = Source::new(&*name, text);
         let (written, mut wrong) = error::read(source.text());
-        let resolved = written.map(|written| resolve(&written, &source));
-        let entries = match resolved {
-            Some(Ok(entries)) => Some(entries),
-            Some(Err(more)) => {
-                wrong.extend(more);
-                None
-            }
-            None => None,
-        };
+        let entries =
+            written.and_then(|written| resolve(&written, &source).map_err(|more| wrong.extend(more)).ok());
         wrong.sort_by_key(|diagnostic| diagnostic.span);
         let (Some((programs, fences)), true) = (entries, wrong.is_empty()) else {
             let reason = counted(wrong.len(), "error");
-            return Err(ConfigError { reason, diagnostics: wrong, source: Some(Box::new(source)) });
+            return Err(Box::new(Unreadable { name, reason, diagnostics: wrong, source: Some(source) }));
         };
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(CiConfig { name: name(path), source, folder, programs, fences })
+        Ok(CiConfig { name, source, folder, programs, fences })
     }
 }
+
+/// The limits of an entry on time, states and store buffers.
+type WrittenLimits<'a> = (&'a Option<Spanned<f64>>, &'a Option<Spanned<i64>>, &'a Option<Spanned<i64>>);
 
 type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 
@@ -150,14 +133,10 @@ type Entries = (Vec<ProgramEntry>, Vec<FencesEntry>);
 fn resolve(written: &WrittenConfig, source: &Source) -> Result<Entries, Vec<Diagnostic>> {
     let resolver = Resolver { written, source };
     let mut wrong = Vec::new();
-    let mut programs = Vec::new();
-    for entry in &written.program {
-        resolver.program(entry).map_or_else(|why| wrong.push(why), |entry| programs.push(entry));
-    }
-    let mut fences = Vec::new();
-    for entry in &written.fences {
-        resolver.fences(entry).map_or_else(|why| wrong.push(why), |entry| fences.push(entry));
-    }
+    let programs = written.program.iter().map(|entry| resolver.program(entry));
+    let programs: Vec<_> = programs.filter_map(|entry| entry.map_err(|why| wrong.push(why)).ok()).collect();
+    let fences = written.fences.iter().map(|entry| resolver.fences(entry));
+    let fences: Vec<_> = fences.filter_map(|entry| entry.map_err(|why| wrong.push(why)).ok()).collect();
     if programs.is_empty() && fences.is_empty() && wrong.is_empty() {
         let nothing = Diagnostic::error(Span::NONE, "nothing is expected here");
         wrong.push(nothing.hint("add a [[program]] with `file = \"…\"`, or let `ci --init` write the file"));
@@ -213,7 +192,7 @@ impl Resolver<'_> {
             expect,
             robust: self.robust(entry.robust.as_ref())?,
             fences_needed: entry.fences.unwrap_or_default() == written::FenceCheck::Needed,
-            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+            how: self.how(&entry.engine, (&entry.timeout, &entry.states, &entry.buffer), &entry.define)?,
         })
     }
 
@@ -231,7 +210,7 @@ impl Resolver<'_> {
             places,
             points: entry.points.unwrap_or_default().into(),
             costs,
-            how: self.how(&entry.engine, &entry.limits(), &entry.define)?,
+            how: self.how(&entry.engine, (&entry.timeout, &entry.states, &entry.buffer), &entry.define)?,
         })
     }
 
@@ -255,7 +234,7 @@ impl Resolver<'_> {
                     .hint("write it as { after = \"x = 1\" }"));
             }
         };
-        let kind = place.kind.unwrap_or_default().name().to_string();
+        let kind = place.kind.unwrap_or_default().name();
         Ok(ExpectedFence { statement: folded(statement), before, line: place.line, kind })
     }
 
@@ -278,7 +257,7 @@ impl Resolver<'_> {
     fn how(
         &self,
         engine: &Option<Spanned<String>>,
-        limits: &WrittenLimits,
+        (timeout, states, buffer): WrittenLimits<'_>,
         define: &written::Definitions,
     ) -> Result<How, Diagnostic> {
         let defaults = &self.written.defaults;
@@ -288,21 +267,17 @@ impl Resolver<'_> {
             return Err(error::unknown_name("engine", name, &names));
         }
         let engine = engine.map_or(ENGINES[0].name(), |name| name.get_ref());
-        let either = limits.or(&defaults.limits());
         let define = define.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
-        let limits = LimitArgs {
-            resources: Resources {
-                timeout: either.timeout.as_ref().map(seconds).transpose()?,
-                memory: positive(&defaults.memory)?.unwrap_or(4096),
-            },
-            states: positive(&either.states)?.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
-        };
-        let buffer = positive(&either.buffer)?;
+        let time = timeout.as_ref().or(defaults.timeout.as_ref()).map(seconds).transpose()?;
+        let memory = bytes(positive(defaults.memory.as_ref())?.unwrap_or(4096));
+        let states = positive(states.as_ref().or(defaults.states.as_ref()))?;
+        let states = states.map(|states| usize::try_from(states).unwrap_or(usize::MAX));
+        let buffer = positive(buffer.as_ref().or(defaults.buffer.as_ref()))?;
         let options = DefaultOptions::new(engine, buffer.unwrap_or(USUAL_BUFFER as u64))?;
         Ok(How {
             input: InputArgs { input_format: None, define, observe_all: false, c: CInput::default() },
             exploring: options.exploring,
-            budget: limits.budget(),
+            budget: Budget { time, memory, states },
         })
     }
 }
@@ -328,7 +303,7 @@ fn seconds(value: &Spanned<f64>) -> Result<Duration, Diagnostic> {
     Duration::try_from_secs_f64(*value.get_ref()).map_err(wrong)
 }
 
-fn positive(value: &Option<Spanned<i64>>) -> Result<Option<u64>, Diagnostic> {
+fn positive(value: Option<&Spanned<i64>>) -> Result<Option<u64>, Diagnostic> {
     let Some(value) = value else { return Ok(None) };
     let number = u64::try_from(*value.get_ref()).ok().filter(|number| *number > 0);
     number.map(Some).ok_or_else(|| Diagnostic::error(span(value.span()), "not a number from 1 on"))

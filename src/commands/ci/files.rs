@@ -1,57 +1,43 @@
 //! Which files the entries of a configuration mean.
 
 use super::config::CiConfig;
-use crate::input::name;
 use std::path::{Path, PathBuf};
 
 /// Something to do on its own.
-pub enum Job {
-    /// A file of a `[[program]]`.
-    Program { entry: usize, path: PathBuf, name: String },
-    /// A `[[fences]]`.
-    Fences { entry: usize, path: PathBuf, name: String },
-    /// A `[[program]]` whose pattern means nothing.
-    Nothing { entry: usize, name: String, reason: String },
+pub struct Job {
+    /// The file, or the pattern.
+    pub path: PathBuf,
+    /// The line of its entry.
+    pub line: usize,
+    /// What to do.
+    pub task: JobTask,
 }
 
-impl Job {
-    /// The file, as reports name it.
-    pub fn name(&self) -> &str {
-        match self {
-            Job::Program { name, .. } | Job::Fences { name, .. } | Job::Nothing { name, .. } => name,
-        }
-    }
-
-    /// The line of its entry.
-    pub fn line(&self, config: &CiConfig) -> usize {
-        match self {
-            Job::Program { entry, .. } | Job::Nothing { entry, .. } => config.programs[*entry].line,
-            Job::Fences { entry, .. } => config.fences[*entry].line,
-        }
-    }
+/// What there is to do.
+pub enum JobTask {
+    /// A file of the `[[program]]` of this number.
+    Program(usize),
+    /// The `[[fences]]` of this number.
+    Fences(usize),
+    /// A `[[program]]` whose pattern means nothing, and why.
+    Nothing(String),
 }
 
 /// All jobs, in the order of the entries; files of a pattern by name.
 pub fn jobs(config: &CiConfig) -> Vec<Job> {
     let mut jobs = Vec::new();
     for (entry, program) in config.programs.iter().enumerate() {
+        let job = |path, task| Job { path, line: program.line, task };
         for written in &program.files {
             match matching(&config.folder, written, &program.except) {
-                Ok(paths) => jobs.extend(paths.into_iter().map(|path| {
-                    let name = name(&path);
-                    Job::Program { entry, path, name }
-                })),
-                Err(reason) => {
-                    let name = name(&config.folder.join(written));
-                    jobs.push(Job::Nothing { entry, name, reason });
-                }
+                Ok(paths) => jobs.extend(paths.into_iter().map(|path| job(path, JobTask::Program(entry)))),
+                Err(reason) => jobs.push(job(config.folder.join(written), JobTask::Nothing(reason))),
             }
         }
     }
     jobs.extend(config.fences.iter().enumerate().map(|(entry, fences)| {
         let path = config.folder.join(&fences.file);
-        let name = name(&path);
-        Job::Fences { entry, path, name }
+        Job { path, line: fences.line, task: JobTask::Fences(entry) }
     }));
     jobs
 }
@@ -63,10 +49,8 @@ fn matching(folder: &Path, written: &str, except: &[String]) -> Result<Vec<PathB
     }
     let no_pattern = |error: glob::PatternError| format!("this is no pattern: {}", error.msg);
     let found = glob::glob(&pattern(folder, written)?).map_err(no_pattern)?;
-    let mut not_meant = Vec::new();
-    for written in except {
-        not_meant.push(glob::Pattern::new(&pattern(folder, written)?).map_err(no_pattern)?);
-    }
+    let not_meant = except.iter().map(|one| glob::Pattern::new(&pattern(folder, one)?).map_err(no_pattern));
+    let not_meant = not_meant.collect::<Result<Vec<_>, String>>()?;
     let meant = |path: &PathBuf| !not_meant.iter().any(|pattern| pattern.matches_path(path));
     let files: Vec<PathBuf> =
         found.filter_map(Result::ok).filter(|path| path.is_file() && meant(path)).collect();

@@ -3,9 +3,9 @@
 //! The file begins with expecting nothing (*unknown*) of each program; what is found is then written as
 //! `--update` does it, so whatever has no answer within the limit stays unknown.
 
-use super::config::{CiConfig, ConfigError};
+use super::config::CiConfig;
 use crate::args::CiArgs;
-use crate::input::expand;
+use crate::input::{Unreadable, expand};
 use std::fmt::Write;
 use std::path::Path;
 use toml_edit::Value;
@@ -14,7 +14,7 @@ use toml_edit::Value;
 const TIMEOUT: u32 = 60;
 
 /// The configuration to begin with.
-pub fn config(args: &CiArgs) -> Result<Result<CiConfig, ConfigError>, String> {
+pub fn config(args: &CiArgs) -> Result<Result<CiConfig, Box<Unreadable>>, String> {
     let path = &args.config;
     if path.exists() && !args.force {
         return Err(format!("{} exists; --force replaces it", path.display()));

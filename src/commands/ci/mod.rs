@@ -17,12 +17,13 @@ mod update;
 use crate::args::CiArgs;
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
+use crate::input::name;
 use crate::numbers::counted;
-use crate::report::{Answered, Compared, Failed, Said, Status, Subject, TextRegion};
+use crate::report::{Answered, Compared, Failed, Said, Status, Subject};
 use crate::session::{Outputs, Session, Told};
 use config::CiConfig;
 use config::written::Expected;
-use files::{Job, jobs};
+use files::{Job, JobTask, jobs};
 use machine::Model;
 
 /// What is wrong with a `fencewright.toml`, for fuzz targets.
@@ -37,22 +38,16 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     let session = Session::open("ci", args.report.chosen(), outputs, console)?;
     let mut told = Told::default();
     let read = match args.init {
-        true => init::config(args).map_err(CommandError::Message)?,
+        true => init::config(args)?,
         false => CiConfig::read(&args.config),
     };
     let config = match read {
         Ok(config) => config,
         Err(wrong) => {
-            let file = crate::input::name(&args.config);
-            let failed = Failed {
-                diagnostics: &wrong.diagnostics,
-                source: wrong.source.as_deref(),
-                ..Failed::new("ci", &file, None, wrong.reason)
-            };
-            session.say(&mut told, &Said::Failure(&failed));
+            session.failed(&mut told, &Failed::unreadable("ci", &wrong));
             session.show(&told)?;
             session.finish()?;
-            return Ok(Exit::Error);
+            return Ok(told.exit);
         }
     };
     let jobs = jobs(&config);
@@ -67,9 +62,9 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
         all.extend(compared);
         found.extend(more);
     })?;
+    let write = || update::write(&args.config, &config, &found, &session.interrupt);
     if args.init {
-        let changes = update::write(&args.config, &config, &found, &session.interrupt)
-            .map_err(CommandError::Message)?;
+        let changes = write()?;
         anstream::eprintln!("{}: {}, {changes}", config.name, counted(config.programs.len(), "program"));
         return Ok(Exit::Holds);
     }
@@ -80,9 +75,7 @@ pub fn ci(args: &CiArgs, console: &Console) -> Result<Exit, CommandError> {
     if !args.update {
         return Ok(exit);
     }
-    let changes =
-        update::write(&args.config, &config, &found, &session.interrupt).map_err(CommandError::Message)?;
-    anstream::eprintln!("{}: {changes}", config.name);
+    anstream::eprintln!("{}: {}", config.name, write()?);
     // What was written is as expected from now on; a fence in a program is not ours to remove.
     let left = all.iter().filter(|compared| !update::settles(compared, &config, &found));
     Ok(left.fold(Exit::Holds, |worst, compared| worst.worst(compared.status.exit())))
@@ -119,24 +112,21 @@ struct Comparing<'a> {
 impl Comparing<'_> {
     fn job(&self, job: &Job) -> JobResult {
         let mut done = JobResult::default();
-        if self.session.interrupt.is_raised() {
-            let what = AskedEntry { file: job.name(), line: job.line(self.config), model: None };
-            let compared = self.compared(&what, Subject::Verdict, "", Status::Unknown, "interrupted");
-            self.add(&mut done, compared, None);
-            return done;
-        }
-        match job {
-            Job::Program { entry, path, .. } => self.program(*entry, path, &mut done),
-            Job::Fences { entry, path, .. } => self.fences(*entry, path, &mut done),
-            Job::Nothing { name, reason, .. } => {
-                let line = job.line(self.config);
-                self.failed(name, line, None, reason, &mut done);
+        let asked = AskedEntry { file: &name(&job.path), line: job.line, model: None };
+        match &job.task {
+            _ if self.session.interrupt.is_raised() => {
+                let (subject, found) = (Subject::Verdict, "interrupted");
+                let compared = self.compared(&asked, subject, "", Status::Unknown, found, found.to_string());
+                self.add(&mut done, compared, None);
             }
+            JobTask::Program(entry) => self.program(*entry, &job.path, &mut done),
+            JobTask::Fences(entry) => self.fences(*entry, &job.path, &mut done),
+            JobTask::Nothing(reason) => self.failed(&asked, reason.clone(), &mut done),
         }
         done
     }
 
-    /// A comparison without a place, a time or an answer; `found` is also its message.
+    /// A comparison without a place, a time or an answer.
     fn compared(
         &self,
         asked: &AskedEntry<'_>,
@@ -144,6 +134,7 @@ impl Comparing<'_> {
         expected: &str,
         status: Status,
         found: &str,
+        message: String,
     ) -> Compared {
         Compared {
             file: asked.file.to_string(),
@@ -152,8 +143,8 @@ impl Comparing<'_> {
             status,
             expected: expected.to_string(),
             found: found.to_string(),
-            message: found.to_string(),
-            place: None::<TextRegion>,
+            message,
+            place: None,
             config: (self.config.name.clone(), asked.line),
             seconds: 0.0,
         }
@@ -166,10 +157,8 @@ impl Comparing<'_> {
     }
 
     /// Something about a file that could not be asked at all.
-    fn failed(&self, file: &str, line: usize, model: Option<Model>, reason: &str, done: &mut JobResult) {
-        let asked = AskedEntry { file, line, model };
-        let mut compared = self.compared(&asked, Subject::Verdict, "", Status::Error, "error");
-        compared.message = reason.to_string();
+    fn failed(&self, asked: &AskedEntry<'_>, reason: String, done: &mut JobResult) {
+        let compared = self.compared(asked, Subject::Verdict, "", Status::Error, "error", reason);
         self.add(done, compared, None);
     }
 }

@@ -7,7 +7,7 @@ use super::{AskedEntry, Comparing, JobResult, Update};
 use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Answered, Compared, Status, Subject, TextRegion};
-use engine::{Costs, ENGINES, Points, decide};
+use engine::{Costs, Points, decide};
 use evidence::Task;
 use machine::Model;
 use program::{Quantifier, Question, Span};
@@ -19,10 +19,11 @@ impl Comparing<'_> {
     pub fn program(&self, entry_number: usize, path: &Path, done: &mut JobResult) {
         let entry = &self.config.programs[entry_number];
         let Some(loaded) = self.load(path, entry.line, &entry.how.input, done) else { return };
+        let asked = |model| AskedEntry { file: &loaded.name, line: entry.line, model };
         let mut safe = Vec::new();
         for (model, expected) in &entry.expect {
-            match self.verdict(&loaded, *model, *expected, entry, done) {
-                Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
+            match self.verdict(&loaded, (Subject::Verdict, *model, *expected), entry, done) {
+                Err(reason) => self.failed(&asked(Some(*model)), reason, done),
                 Ok(verdict) => {
                     if verdict == Expected::Safe && *expected == verdict {
                         safe.push(*model);
@@ -36,51 +37,15 @@ impl Comparing<'_> {
             self.written_fences(&loaded, &safe, entry, done);
         }
         for (model, expected) in &entry.robust {
-            match self.robustness(&loaded, *model, *expected, entry, done) {
-                Err(reason) => self.failed(&loaded.name, entry.line, Some(*model), &reason, done),
-                Ok(robust) => {
+            let expected = if *expected { Expected::Safe } else { Expected::Unsafe };
+            match self.verdict(&loaded, (Subject::Robustness, *model, expected), entry, done) {
+                Err(reason) => self.failed(&asked(Some(*model)), reason, done),
+                Ok(found) => {
+                    let robust = (found != Expected::Unknown).then_some(found == Expected::Safe);
                     done.found.push(Update::Robustness { entry: entry_number, model: *model, robust });
                 }
             }
         }
-    }
-
-    /// Compares whether a program is robust with what is expected; gives what was found, if anything.
-    fn robustness(
-        &self,
-        loaded: &Loaded,
-        model: Model,
-        expected: bool,
-        entry: &ProgramEntry,
-        done: &mut JobResult,
-    ) -> Result<Option<bool>, String> {
-        let watch = self.watch(&loaded.name, model, &entry.how);
-        let (task, run) = (Task::robust(&loaded.program, model), entry.how.exploring.run(&watch));
-        let mut finding = decide(&task, ENGINES[0], &run).map_err(|bug| bug.to_string())?;
-        let found = finding.checked.holds();
-        let word = |robust: bool| if robust { "robust" } else { "not robust" };
-        let (wanted, seen) = (word(expected), found.map_or("unknown", word));
-        let against = format!("against {}", model.name().to_uppercase());
-        let (status, message) = match found {
-            Some(found) if found == expected => (Status::Ok, format!("{wanted} {against}, as expected")),
-            Some(_) => (Status::Changed, format!("expected {wanted} {against}, found {seen}")),
-            None => {
-                let reason = finding.checked.reasons().first().map(|reason| reason.text(&loaded.program));
-                let reason = reason.unwrap_or_default();
-                (Status::Unknown, format!("expected {wanted} {against}, found nothing: {reason}"))
-            }
-        };
-        let shown = found == Some(false) && status == Status::Changed;
-        if shown {
-            finding.explain(&task, ENGINES[0], &run);
-        }
-        let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(model) };
-        let seconds = watch.elapsed().as_secs_f64();
-        let compared = self.compared(&asked, Subject::Robustness, wanted, status, seen);
-        let compared = Compared { message, seconds, ..compared };
-        let answered = Answered { seconds, peak: watch.peak(), ..Answered::about(loaded, task, &finding) };
-        self.add(done, compared, shown.then_some(&answered));
-        Ok(found)
     }
 
     /// Reads a program, or reports why it cannot be read.
@@ -95,22 +60,25 @@ impl Comparing<'_> {
         if loaded.is_none() {
             // It has been reported with its places; here it is for the overview.
             let asked = AskedEntry { file: &crate::input::name(path), line, model: None };
-            done.compared.push(self.compared(&asked, Subject::Verdict, "", Status::Error, "error"));
+            let message = "error".to_string();
+            done.compared.push(self.compared(&asked, Subject::Verdict, "", Status::Error, "error", message));
         }
         loaded
     }
 
-    /// Compares a verdict with the expected one, and says what was found.
+    /// Compares a verdict with the expected one, and says what was found. Of robustness, *safe* means robust.
     fn verdict(
         &self,
         loaded: &Loaded,
-        model: Model,
-        expected: Expected,
+        (subject, model, expected): (Subject, Model, Expected),
         entry: &ProgramEntry,
         done: &mut JobResult,
     ) -> Result<Expected, String> {
         let watch = self.watch(&loaded.name, model, &entry.how);
-        let task = Task::asked(&loaded.program, model);
+        let (task, relation, word): (_, _, fn(Expected) -> &'static str) = match subject {
+            Subject::Robustness => (Task::robust(&loaded.program, model), "against", robust_word),
+            _ => (Task::asked(&loaded.program, model), "under", Expected::name),
+        };
         let (engine, run) = (entry.how.exploring.engine(), entry.how.exploring.run(&watch));
         let mut finding = decide(&task, engine, &run).map_err(|bug| bug.to_string())?;
         let (found, reason) = short(&loaded.program, &finding.checked);
@@ -124,27 +92,22 @@ impl Comparing<'_> {
         if let Some(bug) = finding.bugs.first() {
             return Err(bug.to_string());
         }
-        let under = model.name().to_uppercase();
-        let wanted = expected.name();
+        let under = format!("{relation} {}", model.name().to_uppercase());
+        let (wanted, seen) = (word(expected), word(found));
         let (status, message) = match (&missing, found) {
-            (_, found) if found == expected => (Status::Ok, format!("{wanted} under {under}, as expected")),
-            (Some((fences, _)), _) => {
-                (Status::Missing, format!("a fence is missing under {under}: {fences}"))
-            }
+            (_, found) if found == expected => (Status::Ok, format!("{wanted} {under}, as expected")),
+            (Some((fences, _)), _) => (Status::Missing, format!("a fence is missing {under}: {fences}")),
             (None, Expected::Unknown) => {
-                (Status::Unknown, format!("expected {wanted} under {under}, found nothing: {reason}"))
+                (Status::Unknown, format!("expected {wanted} {under}, found nothing: {reason}"))
             }
-            (None, _) => {
-                (Status::Changed, format!("expected {wanted} under {under}, found {}", found.name()))
-            }
+            (None, _) => (Status::Changed, format!("expected {wanted} {under}, found {seen}")),
         };
         let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(model) };
         let seconds = watch.elapsed().as_secs_f64();
         let compared = Compared {
-            message,
             place: missing.and_then(|(_, place)| place),
             seconds,
-            ..self.compared(&asked, Subject::Verdict, wanted, status, found.name())
+            ..self.compared(&asked, subject, wanted, status, seen, message)
         };
         let answered = Answered { seconds, peak: watch.peak(), ..Answered::about(loaded, task, &finding) };
         let shown = found == Expected::Unsafe && found != expected;
@@ -161,10 +124,8 @@ impl Comparing<'_> {
     ) -> (String, Option<TextRegion>) {
         let program = task.program.clone().with_question_as_property();
         let task = Task { program: &program, ..*task };
-        let placed = self.cheapest(&task, &entry.how, watch, Costs::default(), Points::Stores);
-        let placed =
-            placed.or_else(|| self.cheapest(&task, &entry.how, watch, Costs::default(), Points::All));
-        placed.map_or_else(
+        let cheapest = |points| self.cheapest(&task, &entry.how, watch, Costs::default(), points);
+        [Points::Stores, Points::All].into_iter().find_map(cheapest).map_or_else(
             || ("SC is safe, but which would help was not found".to_string(), None),
             |placed| named(&program, &placed),
         )
@@ -183,7 +144,7 @@ impl Comparing<'_> {
             let asked = AskedEntry { file: &loaded.name, line: entry.line, model: None };
             match self.written_fence(&asked, loaded, span, &models, entry) {
                 Ok(compared) => self.add(done, compared, None),
-                Err(reason) => self.failed(&loaded.name, entry.line, None, &reason, done),
+                Err(reason) => self.failed(&asked, reason, done),
             }
         }
     }
@@ -228,10 +189,19 @@ impl Comparing<'_> {
                 format!("the fence{line} is not needed: without it, safe under {names}"),
             ),
         };
-        let mut compared = self.compared(asked, Subject::Fence, "needed", status, found);
-        compared.message = message;
-        compared.place = place;
-        compared.seconds = started.elapsed().as_secs_f64();
-        Ok(compared)
+        Ok(Compared {
+            place,
+            seconds: started.elapsed().as_secs_f64(),
+            ..self.compared(asked, Subject::Fence, "needed", status, found, message)
+        })
+    }
+}
+
+/// What is said of robustness.
+fn robust_word(verdict: Expected) -> &'static str {
+    match verdict {
+        Expected::Safe => "robust",
+        Expected::Unsafe => "not robust",
+        Expected::Unknown => "unknown",
     }
 }

@@ -19,9 +19,7 @@ impl Comparing<'_> {
         let program = loaded.program.clone().with_question_as_property();
         let asked = AskedEntry { file: &loaded.name, line: entry.line, model: Some(entry.model) };
         let compared = self.set(&asked, &program, entry).unwrap_or_else(|reason| {
-            let mut compared = self.compared(&asked, Subject::Fences, "", Status::Error, "error");
-            compared.message = reason;
-            compared
+            self.compared(&asked, Subject::Fences, "", Status::Error, "error", reason)
         });
         // A set that will do is kept, even if others would as well.
         let keep = matches!(compared.status, Status::Ok | Status::Unknown);
@@ -57,11 +55,8 @@ impl Comparing<'_> {
         let mut compared = match ask(&all)? {
             (Expected::Unsafe, _) => self.too_few(asked, program, entry, &expected),
             (Expected::Unknown, reason) => {
-                let mut compared =
-                    self.compared(asked, Subject::Fences, &expected, Status::Unknown, "unknown");
-                compared.message =
-                    format!("whether these fences suffice under {under} is not known: {reason}");
-                compared
+                let message = format!("whether these fences suffice under {under} is not known: {reason}");
+                self.compared(asked, Subject::Fences, &expected, Status::Unknown, "unknown", message)
             }
             (Expected::Safe, _) => {
                 let (mut redundant, mut unknown) = (Vec::new(), None);
@@ -89,18 +84,17 @@ impl Comparing<'_> {
         entry: &FencesEntry,
         expected: &str,
     ) -> Compared {
-        let mut compared = self.compared(asked, Subject::Fences, expected, Status::Missing, "unsafe");
         let task = Task::safe(program, entry.model);
         let watch = self.watch(asked.file, entry.model, &entry.how);
         let placed = self.cheapest(&task, &entry.how, &watch, entry.costs, entry.points);
         let named = placed.map(|placed| named(program, &placed));
         let under = entry.model.name().to_uppercase();
-        compared.message = match &named {
+        let message = match &named {
             Some((fences, _)) => format!("these fences do not suffice under {under}; these do: {fences}"),
             None => format!("these fences do not suffice under {under}; which do was not found"),
         };
-        compared.place = named.and_then(|(_, place)| place);
-        compared
+        let compared = self.compared(asked, Subject::Fences, expected, Status::Missing, "unsafe", message);
+        Compared { place: named.and_then(|(_, place)| place), ..compared }
     }
 
     /// With all fences nothing is violated.
@@ -128,11 +122,8 @@ impl Comparing<'_> {
                 (Status::Redundant, format!("{} not needed", some.len()), message)
             }
         };
-        let mut compared = self.compared(asked, Subject::Fences, expected, status, &found);
-        compared.message = message;
-        let first = redundant.first().map(|point| point.span);
-        compared.place = first.and_then(|span| TextRegion::of(&program.source, span));
-        compared
+        let place = redundant.first().and_then(|point| TextRegion::of(&program.source, point.span));
+        Compared { place, ..self.compared(asked, Subject::Fences, expected, status, &found, message) }
     }
 }
 
@@ -199,7 +190,7 @@ fn written(program: &Program, entry: &FencesEntry, points: &[&FencePoint]) -> Ve
             statement: statement_of(program, point),
             before: point.before,
             line: None,
-            kind: kind(point.strength).to_string(),
+            kind: kind(point.strength),
         };
         let alike = candidates.iter().filter(|other| is_at(program, other, &place)).count();
         let line = program.source.line(point.span).filter(|_| alike > 1);

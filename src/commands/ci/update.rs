@@ -9,9 +9,8 @@ use super::config::{CiConfig, ExpectedFence};
 use crate::limits::Interrupt;
 use crate::numbers::counted;
 use crate::report::{Compared, Status, Subject};
-use crate::whole_file::write_whole;
+use crate::whole_file::write_text;
 use machine::Model;
-use std::io::Write;
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
@@ -73,8 +72,7 @@ pub fn write(
     if changes == 0 {
         return Ok("nothing to change".to_string());
     }
-    let text = document.to_string();
-    write_whole(path, true, interrupt, |out: &mut dyn Write| out.write_all(text.as_bytes()))?;
+    write_text(path, true, interrupt, &document.to_string())?;
     Ok(format!("{} changed", counted(changes, "expectation")))
 }
 
@@ -172,7 +170,7 @@ fn keep_decor(table: &mut Table, key: &str, mut new: Value) {
 }
 
 fn alike(new: &[ExpectedFence], old: &[ExpectedFence]) -> bool {
-    let key = |place: &ExpectedFence| (place.statement.clone(), place.before, place.kind.clone());
+    let key = |place: &ExpectedFence| (place.statement.clone(), place.before, place.kind);
     let matches = |(new, old): (&ExpectedFence, &ExpectedFence)| {
         key(new) == key(old) && (new.line.is_none() || new.line == old.line)
     };
@@ -186,6 +184,6 @@ fn place(place: &ExpectedFence) -> Value {
     if let Some(line) = place.line {
         table.insert("line", i64::try_from(line).unwrap_or(i64::MAX).into());
     }
-    table.insert("kind", place.kind.as_str().into());
+    table.insert("kind", place.kind.into());
     Value::InlineTable(table)
 }

@@ -9,17 +9,17 @@ mod record;
 mod relax;
 mod text;
 
-pub use text::{edits as fence_edits, with_fences};
+pub use text::{difference, edits as fence_edits, with_fences};
 
 use super::claims_something;
-use crate::args::{self, FenceArgs, chosen_models};
+use crate::args::{FenceArgs, chosen_models};
 use crate::console::Console;
 use crate::exit::{CommandError, Exit};
 use crate::input::{Loaded, expand, is_stdin};
 use crate::limits::Watch;
 use crate::report::{Fenced, Safety, Said, count};
 use crate::session::{Outputs, Session, Told};
-use crate::whole_file::write_whole;
+use crate::whole_file::write_text;
 use engine::{
     Engine, Extrapolate, FenceAnswer, FenceOptions, FencePlace, Placed, Run, USUAL_BUFFER, decide,
     fences_within, place_fences,
@@ -28,7 +28,7 @@ use evidence::{Goal, Monitor, MostStates, Task};
 use machine::Model;
 use program::{Program, Span};
 use record::Recorder;
-use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Every question about safety beside robustness may look at this many states. Counting states
@@ -50,65 +50,44 @@ pub fn fence(args: &FenceArgs, console: &Console) -> Result<Exit, CommandError> 
     // A fence that goes, or a store that becomes an exchange, leaves the steps around it as they are.
     input.c.apart = args.relax || args.cost.exchange.is_some();
     // With --out there is one file and one model, so that the last is the only one.
-    let written: Mutex<FenceOutput> = Mutex::default();
-    let exit = session.each_file(&files, args.planning.threads, |told, file, stem, threads| {
+    let written: Mutex<Option<String>> = Mutex::default();
+    let exit = session.each_file(&files, args.threads, |told, file, stem, threads| {
         let fencing = Fencing { args, session: &session, stem, threads };
         let loaded = match args.goal {
-            args::FenceGoal::Safe => session.load_claiming(told, file, &input),
-            args::FenceGoal::Robust => session.load(told, file, &input),
+            Goal::Robust => session.load(told, file, &input),
+            _ => session.load_claiming(told, file, &input),
         };
         let Some(loaded) = loaded else { return };
         for model in &models {
-            let output = fencing.program(told, &loaded, *model);
-            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
-            written.fenced = output.fenced.or(written.fenced.take());
-            written.trouble = written.trouble.take().or(output.trouble);
+            if let Some(text) = fencing.program(told, &loaded, *model) {
+                *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+            }
         }
     })?;
     let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
-    finish(args, &session, written)?;
-    Ok(exit)
+    match (&args.out, written) {
+        (Some(out), text) if is_stdin(out) => session.print_text(&text.unwrap_or_default())?,
+        (Some(path), Some(text)) => write_text(path, args.force, &session.interrupt, &text)?,
+        _ => {}
+    }
+    session.ended(exit)
 }
 
 /// Whether what is asked for can be done.
-fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), CommandError> {
-    let refuse = |why: String| Err(CommandError::Message(why));
+fn possible(args: &FenceArgs, models: &[Model], files: usize) -> Result<(), String> {
     if args.out.is_some() && (files > 1 || models.len() > 1) {
-        return refuse(
-            "--out takes one file and one model; --evidence DIR writes all fenced programs".to_string(),
-        );
+        let why = "--out takes one file and one model; --evidence DIR writes all fenced programs";
+        return Err(why.to_string());
     }
     if let Some(out) = args.out.as_deref().filter(|out| !args.force && !is_stdin(out))
         && out.symlink_metadata().is_ok()
     {
-        return refuse(format!("{} exists; --force replaces it", out.display()));
+        return Err(format!("{} exists; --force replaces it", out.display()));
     }
-    if args.goal == args::FenceGoal::Robust && args.planning.plan.explain_plan {
-        return refuse("--explain-plan is about engines, and robustness is decided without them".to_string());
+    if args.goal == Goal::Robust && args.planning.explain_plan {
+        return Err("--explain-plan is about engines, and robustness is decided without them".to_string());
     }
     Ok(())
-}
-
-/// Writes the program with fences in it.
-fn finish(args: &FenceArgs, session: &Session<'_>, written: FenceOutput) -> Result<(), CommandError> {
-    match (&args.out, &written.fenced) {
-        (Some(out), fenced) if is_stdin(out) => session.print_text(fenced.as_deref().unwrap_or_default())?,
-        (Some(path), Some(text)) => {
-            let write = |out: &mut dyn Write| out.write_all(text.as_bytes());
-            write_whole(path, args.force, &session.interrupt, write).map_err(CommandError::Message)?;
-        }
-        _ => {}
-    }
-    written.trouble.map_or(Ok(()), |trouble| Err(CommandError::Message(trouble)))
-}
-
-/// What is to be written when the answer was printed.
-#[derive(Default)]
-struct FenceOutput {
-    /// The program with the fences in it, where it was asked for.
-    fenced: Option<String>,
-    /// Why something could not be written; the answer stands all the same.
-    trouble: Option<String>,
 }
 
 /// The command's work on one file.
@@ -121,18 +100,15 @@ struct Fencing<'a> {
 }
 
 impl Fencing<'_> {
-    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> FenceOutput {
+    /// Asks under a model, reports and writes; the text with the fences in it, where that is asked for.
+    fn program(&self, told: &mut Told, loaded: &Loaded, model: Model) -> Option<String> {
         let (args, session) = (self.args, self.session);
         let program = loaded.program.clone().with_question_as_property();
-        let goal = match args.goal {
-            args::FenceGoal::Safe => Goal::Safe,
-            args::FenceGoal::Robust => Goal::Robust,
-        };
-        let task = Task { program: &program, model, goal };
-        if args.planning.plan.explain_plan {
+        let task = Task { program: &program, model, goal: args.goal };
+        if args.planning.explain_plan {
             let plan = super::verify::explained(&task, &args.exploring);
             session.say(told, &Said::Plan(&loaded.name, &plan));
-            return FenceOutput::default();
+            return None;
         }
         let watch = session.watch(args.limits.budget(), &loaded.name, model, self.threads);
         let answered = match (self.unknown_place(&program), args.relax) {
@@ -142,7 +118,7 @@ impl Fencing<'_> {
         };
         answered.unwrap_or_else(|reason| {
             session.fail(told, &loaded.name, Some(model), reason);
-            FenceOutput::default()
+            None
         })
     }
 
@@ -152,7 +128,7 @@ impl Fencing<'_> {
         loaded: &Loaded,
         task: &Task<'_>,
         watch: &Watch<'_>,
-    ) -> Result<FenceOutput, String> {
+    ) -> Result<Option<String>, String> {
         let (args, engine) = (self.args, self.args.exploring.engine());
         let within =
             self.bound().map(|k| (k, Run { max_buffer: Some(USUAL_BUFFER), ..args.exploring.run(watch) }));
@@ -171,9 +147,7 @@ impl Fencing<'_> {
             _ => None,
         };
         let (seconds, peak) = (watch.elapsed().as_secs_f64(), watch.peak());
-        let store = self.session.store.as_ref();
-        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
-        let trouble = recorder.answer(loaded, task, &found.answer).err();
+        let files = self.record(loaded, task, &found.answer, run);
         let (mut text, mut edits) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
             let wanted = args.out.is_some() || self.session.has_page();
@@ -189,7 +163,7 @@ impl Fencing<'_> {
         let fenced = Fenced {
             seconds,
             peak,
-            evidence: &recorder.files,
+            evidence: &files,
             edits: &edits,
             text: text.as_ref(),
             safety: &safety,
@@ -198,22 +172,30 @@ impl Fencing<'_> {
             ..Fenced::about(loaded, *task, &found)
         };
         self.say(told, &fenced);
-        Ok(self.output(text, trouble))
+        Ok(self.wanted(text))
     }
 
     /// Says an answer, and how the command ends with it.
     fn say(&self, told: &mut Told, fenced: &Fenced<'_>) {
-        told.ends(exit(&fenced.found.answer));
-        told.answers(word(&fenced.found.answer));
+        let (word, exit) = ending(&fenced.found.answer);
+        told.answers(word, exit);
         self.session.say(told, &Said::Fences(fenced));
     }
 
-    /// What is to be written. Without --out nobody asked for the text, so that there is none is no trouble.
-    fn output(&self, text: Option<Result<String, String>>, trouble: Option<String>) -> FenceOutput {
-        match text.filter(|_| self.args.out.is_some()).transpose() {
-            Ok(fenced) => FenceOutput { fenced, trouble },
-            Err(why) => FenceOutput { fenced: None, trouble: trouble.or(Some(why)) },
+    /// Writes the evidence that stands behind an answer; gives the files.
+    fn record(&self, loaded: &Loaded, task: &Task<'_>, answer: &FenceAnswer, run: Run<'_>) -> Vec<PathBuf> {
+        let (store, engine) = (self.session.store.as_ref(), self.args.exploring.engine());
+        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
+        if let Err(why) = recorder.answer(loaded, task, answer) {
+            self.session.trouble(why);
         }
+        recorder.files
+    }
+
+    /// The text to be written. Without --out nobody asked for it, so that there is none is no trouble.
+    fn wanted(&self, text: Option<Result<String, String>>) -> Option<String> {
+        let text = text.filter(|_| self.args.out.is_some())?;
+        text.map_err(|why| self.session.trouble(why)).ok()
     }
 
     /// The bound that fences are to keep store buffers within, if that is asked for.
@@ -280,21 +262,12 @@ impl Fencing<'_> {
     }
 }
 
-/// The answer in a few words.
-fn word(answer: &FenceAnswer) -> &'static str {
+/// The answer in a few words, and how the command ends with it.
+fn ending(answer: &FenceAnswer) -> (&'static str, Exit) {
     match answer {
-        FenceAnswer::Placed(placed) if placed.fences.is_empty() => "no fence needed",
-        FenceAnswer::Placed(_) => "fences found",
-        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => "no fence helps",
-        FenceAnswer::Unknown(_) => "unknown",
-    }
-}
-
-/// How the command ends with an answer.
-fn exit(answer: &FenceAnswer) -> Exit {
-    match answer {
-        FenceAnswer::Placed(_) => Exit::Holds,
-        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => Exit::Violated,
-        FenceAnswer::Unknown(_) => Exit::Unknown,
+        FenceAnswer::Placed(placed) if placed.fences.is_empty() => ("no fence needed", Exit::Holds),
+        FenceAnswer::Placed(_) => ("fences found", Exit::Holds),
+        FenceAnswer::UnsafeUnderSc(_) | FenceAnswer::NoCandidate(_) => ("no fence helps", Exit::Violated),
+        FenceAnswer::Unknown(_) => ("unknown", Exit::Unknown),
     }
 }

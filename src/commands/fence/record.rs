@@ -7,9 +7,8 @@ use crate::evidence_files::Store;
 use crate::input::Loaded;
 use engine::{Engine, FenceAnswer, Run, decide};
 use evidence::{Goal, Task};
-use frontend::Options;
 use machine::SC;
-use program::{Program, Source};
+use program::Program;
 use std::path::PathBuf;
 
 /// Writes evidence.
@@ -73,7 +72,7 @@ impl Recorder<'_> {
             let reason = checked.reasons().first().map(|reason| reason.text(&parsed)).unwrap_or_default();
             return Err(format!("no evidence was written for {name}: {reason}"));
         }
-        self.files.push(store.write_program(name, &text)?);
+        self.files.push(store.write_text(&format!("{name}.fw"), &text)?);
         self.files.extend(store.write(name, &format!("{name}.fw"), &task, &checked)?);
         Ok(())
     }
@@ -82,9 +81,7 @@ impl Recorder<'_> {
 /// A program as text in our language, and as that reads.
 fn printed(name: &str, program: &Program) -> Result<(String, Program), String> {
     let text = program::print(program);
-    let source = Source::new(format!("{name}.fw"), text.clone());
-    let frontend = frontend::choose(Some("fw"), "", "").ok_or("there is no language `fw`")?;
-    let parsed = (frontend.read)(source, &Options::default());
+    let parsed = crate::read(&format!("{name}.fw"), &text);
     let parsed = parsed.map_err(|_| format!("this is a bug in fencewright: {name}.fw does not read back"))?;
-    Ok((text, parsed.program))
+    Ok((text, parsed))
 }

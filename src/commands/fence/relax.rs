@@ -3,14 +3,15 @@
 //! Fences that the text can do without are taken out, and the cheapest part of them that suffices comes
 //! back. The text without the others is read again, and handed out if it means what was proved.
 
-use super::{ELSEWHERE, FenceOutput, Fencing, Recorder};
+use super::text::read_back;
+use super::{ELSEWHERE, Fencing};
 use crate::input::Loaded;
 use crate::limits::Watch;
 use crate::report::{Fenced, WithoutFences};
 use crate::session::Told;
 use engine::{FenceAnswer, FencePoint, RelaxedProgram, keep_fences};
 use evidence::Task;
-use program::{Op, Program, Source, Span, Strength, same_but_skips};
+use program::{Op, Program, Span, Strength, same_but_skips};
 use std::collections::BTreeSet;
 
 /// Why nothing is written where a release orders nothing.
@@ -25,16 +26,14 @@ impl Fencing<'_> {
         loaded: &Loaded,
         task: &Task<'_>,
         watch: &Watch<'_>,
-    ) -> Result<FenceOutput, String> {
+    ) -> Result<Option<String>, String> {
         let (args, engine, run) = (self.args, self.args.exploring.engine(), self.args.exploring.run(watch));
         let (places, fixed) = removable(loaded, task.program)?;
         let relaxed = RelaxedProgram::of(task.program, &places, task.model, &args.cost);
         let stripped = Task { program: &relaxed.program, ..*task };
         let found = keep_fences(&stripped, relaxed.fences.clone(), engine, &self.options(), &run);
         let found = found.map_err(|bug| bug.to_string())?;
-        let store = self.session.store.as_ref();
-        let mut recorder = Recorder { store, stem: self.stem, engine, run, files: Vec::new() };
-        let trouble = recorder.answer(loaded, &stripped, &found.answer).err();
+        let files = self.record(loaded, &stripped, &found.answer, run);
         let (mut text, mut gone) = (None, Vec::new());
         if let FenceAnswer::Placed(placed) = &found.answer {
             let kept: BTreeSet<(Span, Strength)> =
@@ -52,13 +51,13 @@ impl Fencing<'_> {
         let fenced = Fenced {
             seconds: watch.elapsed().as_secs_f64(),
             peak: watch.peak(),
-            evidence: &recorder.files,
+            evidence: &files,
             text: text.as_ref(),
             relaxed: Some(WithoutFences { gone: &gone, before, fixed: &fixed }),
             ..Fenced::about(loaded, stripped, &found)
         };
         self.say(told, &fenced);
-        Ok(self.output(text, trouble))
+        Ok(self.wanted(text))
     }
 }
 
@@ -82,11 +81,10 @@ fn removable(loaded: &Loaded, program: &Program) -> Result<OwnFences, String> {
 
 /// The text without these fences, or why there is none.
 fn without(loaded: &Loaded, program: &Program, gone: &[FencePoint]) -> Result<String, String> {
-    let source = &loaded.program.source;
     let places: Vec<Span> = gone.iter().map(|point| point.span).collect();
     let remove = loaded.frontend.remove.ok_or("fences cannot be taken out")?;
-    let text =
-        remove(source.main(), &places).map_err(|error| format!("{}: {}", loaded.name, error.message))?;
+    let text = remove(loaded.program.source.main(), &places);
+    let text = text.map_err(|error| format!("{}: {}", loaded.name, error.message))?;
     let is_gone = |op: &Op, span: Span| {
         gone.iter().any(|point| {
             matches!((op, point.strength), (Op::Fence(a), Strength::Fence(b)) if *a == b)
@@ -94,11 +92,7 @@ fn without(loaded: &Loaded, program: &Program, gone: &[FencePoint]) -> Result<St
         })
     };
     let wanted = program.without_steps(&is_gone);
-    let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
-    match read.map(|parsed| parsed.program.with_question_as_property()) {
-        Ok(program) if same_but_skips(&program, &wanted) => Ok(text),
-        _ => {
-            Err(format!("{}: these fences cannot be taken out so that the text means just that", loaded.name))
-        }
-    }
+    read_back(loaded, text, |program| same_but_skips(program, &wanted)).ok_or_else(|| {
+        format!("{}: these fences cannot be taken out so that the text means just that", loaded.name)
+    })
 }

@@ -7,7 +7,7 @@ use crate::input::Loaded;
 use crate::report::SpanEdit;
 use engine::{FencePoint, Placed};
 use frontend::{Diagnostic, Insertion};
-use program::{Source, Span, same};
+use program::{Program, Source, Span, same};
 
 /// The text, or why there is none.
 pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
@@ -19,14 +19,19 @@ pub fn with_fences(loaded: &Loaded, placed: &Placed) -> Result<String, String> {
     };
     let text = (loaded.frontend.insert)(source.main(), &insertions, &loaded.options)
         .map_err(|error| refused(&error))?;
-    let read = (loaded.frontend.read)(Source::new(source.name(), text.clone()), &loaded.options);
-    match read.map(|parsed| parsed.program.with_question_as_property()) {
-        Ok(program) if same(&program, &placed.program) => Ok(text),
-        _ => Err(format!(
+    read_back(loaded, text, |program| same(program, &placed.program)).ok_or_else(|| {
+        format!(
             "{}: these fences cannot be written between its statements so that the text means just that",
             loaded.name
-        )),
-    }
+        )
+    })
+}
+
+/// An edited text, if it means what it should.
+pub fn read_back(loaded: &Loaded, text: String, means: impl Fn(&Program) -> bool) -> Option<String> {
+    let source = Source::new(loaded.program.source.name(), text.clone());
+    let read = (loaded.frontend.read)(source, &loaded.options).ok()?;
+    means(&read.program.with_question_as_property()).then_some(text)
 }
 
 /// How each fence is written into the text; nothing unless all of them together can be.
@@ -36,7 +41,7 @@ pub fn edits(loaded: &Loaded, placed: &Placed) -> Vec<SpanEdit> {
     }
     let old = loaded.program.source.main();
     let alone = |point| {
-        (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| edit(old, &new))
+        (loaded.frontend.insert)(old, &[insertion(point)], &loaded.options).map(|new| difference(old, &new))
     };
     placed.fences.iter().map(|fence| alone(&fence.point)).collect::<Result<_, _>>().unwrap_or_default()
 }
@@ -46,14 +51,13 @@ fn insertion(point: &FencePoint) -> Insertion {
 }
 
 /// The one place in which two texts differ.
-fn edit(old: &str, new: &str) -> SpanEdit {
-    let pairs = old.char_indices().zip(new.chars());
-    let start = pairs.take_while(|((_, a), b)| a == b).map(|((at, a), _)| at + a.len_utf8()).last();
-    let start = start.unwrap_or(0);
-    let (old_rest, new_rest) = (&old[start..], &new[start..]);
-    let pairs = old_rest.chars().rev().zip(new_rest.chars().rev());
-    let same: usize = pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
-    SpanEdit { span: Span::new(start, old.len() - same), text: new_rest[..new_rest.len() - same].to_string() }
+pub fn difference(old: &str, new: &str) -> SpanEdit {
+    let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+    };
+    let front = same(&mut old.chars().zip(new.chars()));
+    let back = same(&mut old[front..].chars().rev().zip(new[front..].chars().rev()));
+    SpanEdit { span: Span::new(front, old.len() - back), text: new[front..new.len() - back].to_string() }
 }
 
 #[cfg(test)]
@@ -63,7 +67,10 @@ mod tests {
     #[test]
     fn the_place_where_texts_differ_is_found() {
         let check = |old, new, start, end, text: &str| {
-            assert_eq!(edit(old, new), SpanEdit { span: Span::new(start, end), text: text.to_string() });
+            assert_eq!(
+                difference(old, new),
+                SpanEdit { span: Span::new(start, end), text: text.to_string() }
+            );
         };
         check("x = 1;\n", "x = 1; fence;\n", 6, 6, " fence;");
         check("ä; a; a;", "ä; a; a; a;", 9, 9, " a;");

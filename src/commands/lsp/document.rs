@@ -4,12 +4,11 @@ use super::lines::{IndexedText, LspRange};
 use super::settings::Settings;
 use super::verdict::TextVerdict;
 use crate::commands::warned;
-use crate::input::Loaded;
+use crate::input::{Loaded, understood};
 use frontend::{
-    COptions, DefinedNames, Diagnostic, FRONTENDS, Frontend, Index, Loader, MAX_TEXT, Options, Parsed,
-    Severity, SymbolKind,
+    DefinedNames, Diagnostic, FRONTENDS, Frontend, Index, Loader, MAX_TEXT, Options, Severity, SymbolKind,
 };
-use program::{Int, Source, Span};
+use program::{Int, Span};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -39,14 +38,7 @@ impl Document {
         Document { version, text, language, reading: None, published: false, due: None, outcome: None }
     }
 
-    /// Gives it another text; what was known of the old one is forgotten.
-    pub fn replace(&mut self, version: i64, text: IndexedText) {
-        self.version = version;
-        self.text = text;
-        self.forget();
-    }
-
-    /// Has it read and verified anew.
+    /// Forgets what was known of its text, so that it is read and verified anew.
     pub fn forget(&mut self) {
         (self.reading, self.outcome, self.published, self.due) = (None, None, false, None);
     }
@@ -112,18 +104,11 @@ impl DocumentVersion {
             self.diagnostics = vec![Diagnostic::error(Span::NONE, message)];
             return;
         }
+        self.options.c.folders = folder(&self.uri).into_iter().collect();
+        self.options.c.loader = Loader::new(crate::input::header);
         if frontend.definitions == DefinedNames::Macros {
             let text = |(name, value): &(String, Int)| (name.clone(), value.to_string());
-            self.options.c = COptions {
-                folders: folder(&self.uri).into_iter().collect(),
-                defines: settings.defines.iter().map(text).collect(),
-                loader: Loader::new(crate::input::header),
-                ..COptions::default()
-            };
-        } else {
-            let folders = folder(&self.uri).into_iter().collect();
-            self.options.c.folders = folders;
-            self.options.c.loader = Loader::new(crate::input::header);
+            self.options.c.defines = settings.defines.iter().map(text).collect();
         }
         if let Some(index) = frontend.index.filter(|_| !settings.defines.is_empty()) {
             // Settings are for all files, and not every file has all the constants.
@@ -133,13 +118,9 @@ impl DocumentVersion {
             let defines = settings.defines.iter().filter(|(name, _)| constant(name)).cloned();
             self.options.defines = defines.collect();
         }
-        let source = Source::new(name.clone(), self.text.as_str());
-        match (frontend.read)(source, &self.options) {
-            Err(diagnostics) => self.diagnostics = diagnostics,
-            Ok(Parsed { program, warnings, settled, .. }) => {
-                let options = self.options.clone();
-                let loaded =
-                    warned(Loaded { name, program, warnings, remark: None, settled, frontend, options });
+        match understood(&name, self.text.as_str(), frontend, self.options.clone()).map(warned) {
+            Err(unreadable) => self.diagnostics = unreadable.diagnostics,
+            Ok(loaded) => {
                 self.diagnostics = loaded.warnings.clone();
                 self.loaded = Some(loaded);
             }
@@ -181,13 +162,10 @@ impl DocumentVersion {
         {
             message = format!("line {line}: {message}");
         }
-        let range = self.text.range(source.map_or(diagnostic.span, |source| source.in_main(diagnostic.span)));
-        let mut problem =
-            json!({"range": range, "severity": severity, "source": "fencewright", "message": message});
+        let range = |span| self.text.range(source.map_or(span, |source| source.in_main(span)));
+        let mut problem = json!({"range": range(diagnostic.span), "severity": severity, "source": "fencewright", "message": message});
         if related && !diagnostic.related.is_empty() {
-            let place = |(span, remark): &(Span, String)| {
-                self.related(self.text.range(source.map_or(*span, |source| source.in_main(*span))), remark)
-            };
+            let place = |(span, remark): &(Span, String)| self.related(range(*span), remark);
             problem["relatedInformation"] = diagnostic.related.iter().map(place).collect();
         }
         problem

@@ -2,6 +2,8 @@
 //! that UTF-16 would need. We count bytes. Lines end with `\n`, `\r\n` or `\r`. Marks at every
 //! thousandth byte make long lines as quick as short ones.
 
+use crate::commands::fence::difference;
+use crate::report::SpanEdit;
 use program::Span;
 use serde::{Deserialize, Serialize};
 
@@ -163,14 +165,9 @@ impl IndexedText {
         if old == new {
             return None;
         }
-        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
-            pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
-        };
-        let front = same(&mut old.chars().zip(new.chars()));
-        let back = same(&mut old[front..].chars().rev().zip(new[front..].chars().rev()));
-        let range =
-            LspRange { start: self.position(bytes.start + front), end: self.position(bytes.end - back) };
-        Some(TextEdit { range, text: new[front..new.len() - back].to_string() })
+        let SpanEdit { span, text } = difference(old, new);
+        let at = |byte: u32| self.position(bytes.start + byte as usize);
+        Some(TextEdit { range: LspRange { start: at(span.start), end: at(span.end) }, text })
     }
 }
 

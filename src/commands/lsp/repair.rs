@@ -4,7 +4,7 @@ use super::document::DocumentVersion;
 use super::lines::TextEdit;
 use super::settings::Settings;
 use crate::commands::fence::with_fences;
-use engine::{Costs, ENGINES, FenceAnswer, FenceOptions, Placed, Points, Run, place_fences};
+use engine::{ENGINES, FenceAnswer, FenceOptions, Placed, Points, Run, place_fences};
 use evidence::{Monitor, Task};
 use program::Program;
 
@@ -28,7 +28,7 @@ fn place(program: &Program, settings: &Settings, monitor: &dyn Monitor) -> Resul
     let task = Task::safe(program, settings.model);
     let run = Run { monitor, ..Run::default() };
     for points in [Points::Stores, Points::All] {
-        let options = FenceOptions { costs: Costs::default(), points, all: false, prices: &[] };
+        let options = FenceOptions { points, ..FenceOptions::default() };
         let found = place_fences(&task, ENGINES[0], &options, &run).map_err(|bug| bug.to_string())?;
         match found.answer {
             FenceAnswer::Placed(placed) => return Ok(placed),

@@ -8,7 +8,6 @@ use super::message::ResponseError;
 use super::names;
 use super::server::{Client, Server};
 use super::tasks::Purpose;
-use program::Span;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ fn formatted(reading: &DocumentVersion) -> Vec<TextEdit> {
     let format = reading.frontend.and_then(|frontend| frontend.format);
     match format.map(|format| format(old)) {
         Some(Ok(text)) if text != old => {
-            vec![TextEdit { range: reading.text.range(Span::new(0, old.len())), text }]
+            vec![TextEdit { range: reading.text.whole(), text }]
         }
         _ => Vec::new(),
     }

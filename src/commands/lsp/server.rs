@@ -254,7 +254,9 @@ impl<W: Write> Server<W> {
             text = text.replaced(range, piece);
         }
         let version = params.pointer("/textDocument/version").and_then(Value::as_i64);
-        document.replace(version.unwrap_or(document.version + 1), text);
+        document.version = version.unwrap_or(document.version + 1);
+        document.text = text;
+        document.forget();
         document.due = self.settings.verify.then(|| Instant::now() + self.settings.pause);
         self.cancel_about(uri)?;
         Ok(true)

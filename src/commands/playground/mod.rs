@@ -24,7 +24,7 @@ const MOST_AT_ONCE: usize = 64;
 pub fn playground(args: &PlaygroundArgs, console: &Console) -> Result<Exit, CommandError> {
     let folder = args.site.clone().or_else(beside_program).ok_or_else(|| missing("there is no site here"))?;
     let site = Site::open(&folder).map_err(|why| missing(&format!("{}: {why}", folder.display())))?;
-    let trouble = |error| CommandError::Message(format!("localhost:{}: {error}", args.port));
+    let trouble = |error| format!("localhost:{}: {error}", args.port);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(trouble)?;
     let port = listener.local_addr().map_err(trouble)?.port();
     let address = format!("http://localhost:{port}/{}", site.start());
@@ -59,8 +59,8 @@ fn beside_program() -> Option<PathBuf> {
     places.into_iter().find(|place| place.is_dir())
 }
 
-fn missing(why: &str) -> CommandError {
-    CommandError::Message(format!("{why}; `web/site` makes it in target/site, and --site names its folder"))
+fn missing(why: &str) -> String {
+    format!("{why}; `web/site` makes it in target/site, and --site names its folder")
 }
 
 /// Asks the desktop for a browser. Where there is none, the address is on the screen.
@@ -70,8 +70,7 @@ fn open_browser(address: &str) {
         "windows" => ("rundll32", &["url.dll,FileProtocolHandler"]),
         _ => ("xdg-open", &[]),
     };
-    let quiet = || (Stdio::null(), Stdio::null(), Stdio::null());
-    let (input, output, errors) = quiet();
-    let _ =
-        Command::new(program).args(before).arg(address).stdin(input).stdout(output).stderr(errors).spawn();
+    let mut command = Command::new(program);
+    command.args(before).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = command.spawn();
 }

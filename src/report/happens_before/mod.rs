@@ -25,7 +25,7 @@ pub struct Related<'a> {
     /// A cycle of nodes, without those that only stand between two others in program order.
     pub cycle: Vec<Linked>,
     graph: &'a HappensBefore,
-    /// By node, its steps, drains left out.
+    /// By node, its steps.
     members: Vec<Vec<usize>>,
 }
 
@@ -40,9 +40,7 @@ impl<'a> Related<'a> {
     ) -> Related<'a> {
         let steps = describe_all(program, account);
         let mut members = vec![Vec::new(); steps.len()];
-        for (at, _) in steps.iter().enumerate().filter(|(_, step)| step.edge.is_some()) {
-            members[graph.node(at)].push(at);
-        }
+        (0..steps.len()).for_each(|at| members[graph.node(at)].push(at));
         let is_between = |at: &usize| {
             let before = whole[(at + whole.len() - 1) % whole.len()];
             whole[*at].1 == Link::Program && before.1 == Link::Program && !stay.contains(&whole[*at].0)
@@ -80,8 +78,6 @@ impl<'a> Related<'a> {
         if all > most {
             shown.retain(|at| in_cycle(*at).is_some());
         }
-        let mut all_steps = vec![Vec::new(); self.steps.len()];
-        (0..self.steps.len()).for_each(|at| all_steps[self.graph.node(at)].push(at));
         let node = |at: &usize| {
             let step = &self.steps[*at];
             let line = step.line.map(|line| format!("{line}: ")).unwrap_or_default();
@@ -91,7 +87,7 @@ impl<'a> Related<'a> {
                 accesses: self.accesses(*at),
                 cycle: in_cycle(*at).map(|place| place + 1),
                 role: role(*at),
-                steps: std::mem::take(&mut all_steps[*at]),
+                steps: self.members[*at].clone(),
             }
         };
         let threads = self.program.thread_ids();

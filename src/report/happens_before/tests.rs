@@ -4,12 +4,9 @@ use super::*;
 use engine::{Engine, Explicit};
 use evidence::{Ignore, MostStates, Task, check};
 use machine::{MODELS, model_named};
-use program::Source;
 
 fn read(text: &str) -> Program {
-    let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
-    let source = Source::new("test.fw", text);
-    (frontend.read)(source, &frontend::Options::default()).expect("it is a program").program
+    crate::read("test.fw", text).expect("it is a program")
 }
 
 /// Looks at the graph of the shortest violation and its cycle, if one is found soon.

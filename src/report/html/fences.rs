@@ -29,7 +29,8 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
     let (word, tone, mut body) = match &found.answer {
         FenceAnswer::Placed(placed) if placed.fences.is_empty() => {
             let assuming = text::assuming(program);
-            let lead = format!("It is {} as it is{assuming}: no fence is needed.", aim(&task));
+            let lead =
+                format!("It is {} as it is{assuming}: no fence is needed.", text::fences::aim(&task).0);
             let lead = paragraph("lead", &lead);
             ("no fence is needed", Tone::Good, lead + &proof_of(&task, placed, true))
         }
@@ -59,16 +60,11 @@ pub fn fences(fenced: &Fenced<'_>) -> Piece {
     Piece { against: false, ..piece(fenced.file, &task, word, tone, body) }
 }
 
-/// What fences are for.
-fn aim(task: &Task<'_>) -> &'static str {
-    if task.goal == Goal::Robust { "robust" } else { "safe" }
-}
-
 fn placed_html(fenced: &Fenced<'_>, placed: &Placed) -> String {
     let program = fenced.task.program;
     let points: Vec<&FencePoint> = placed.fences.iter().map(|fence| &fence.point).collect();
     let (count, verb) = text::fences::counts(program, &points);
-    let (aim, cost) = (aim(&fenced.task), placed.cost);
+    let ((aim, _), cost) = (text::fences::aim(&fenced.task), placed.cost);
     let assuming = text::assuming(program);
     let lead = format!("{count} {verb} it {aim}{assuming}. That costs {cost}, and no cheaper set will do.");
     let mut out = paragraph("lead", &lead) + &list(program, &points);

@@ -14,45 +14,32 @@ mod picture;
 mod source;
 mod timeline;
 
-pub use page::{BEGINNING, page};
+pub use page::{BEGINNING, Piece, page};
 pub use picture::{drawing, run_picture};
 
 use super::advice::what_to_try;
-use super::document::{Ending, notes, plain, read_notes};
+use super::document::plain;
 use super::witness::{ToldWitness, sentence};
 use super::{
-    Answered, Compared, Failed, Look, Printed, Report, Said, ShownRun, Status, diagnostics, litmus, plan,
-    reason_texts, text,
+    Answered, Compared, Failed, Said, ShownRun, Status, capital, diagnostics, litmus, plan, reason_texts,
+    text,
 };
 use crate::numbers::{counted, grouped, megabytes};
 use crate::report::markup::{escape, prose};
 use engine::Plan;
 use evidence::{
-    Certificate, Checked, CheckedOutcomes, CheckedWitness, Form, Goal, Reason, Statistics, Task, Verdict,
-    Violated, known,
+    Certificate, Checked, CheckedOutcomes, CheckedWitness, Goal, Reason, Statistics, Task, Verdict, Violated,
+    known,
 };
 use frontend::Diagnostic;
-use page::{Piece, Tone};
-use program::{AuthoredRegisters, FailureKind, Program, Quantifier, Question, Source, Strength};
+use page::Tone;
+use picture::picture;
+use program::{FailureKind, Program, Quantifier, Question, Source, Strength};
 use source::{Marks, source};
 use std::fmt::Write;
 use timeline::Timeline;
 
-/// The report that goes into a file of its own, beside any of the others.
-pub const HTML: Report = Report {
-    name: "html",
-    about: "one page to read and to step through",
-    form: Form::Text,
-    print,
-    document: Some(document),
-};
-
-/// Warnings are part of the answers.
-fn print(said: &Said<'_>, _: &Look) -> Printed {
-    shown_answer(said).map(|piece| notes(&[piece])).unwrap_or_default()
-}
-
-/// An answer, ready to stand in a page.
+/// What is said, ready to stand in a page. Warnings are part of the answers.
 pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
     Some(match said {
         Said::Answer(answered) => answer(answered),
@@ -70,11 +57,6 @@ pub fn shown_answer(said: &Said<'_>) -> Option<Piece> {
         | Said::Overview(_)
         | Said::Summary(_) => return None,
     })
-}
-
-/// Everything on one page.
-fn document(text: &str, _: &Ending<'_>) -> String {
-    page(&read_notes::<Piece>(text))
 }
 
 /// An answer of `verify` or `robust`.
@@ -235,13 +217,10 @@ fn comparison(compared: &Compared, shown: Option<&Answered<'_>>) -> Piece {
 }
 
 fn final_states(question: &Question, found: &CheckedOutcomes) -> String {
-    let cells = |texts: &mut dyn Iterator<Item = String>, tag: &str| -> String {
-        texts.map(|text| format!("<{tag}>{}</{tag}>", escape(&text))).collect()
-    };
-    let names = &mut question.observed.iter().map(|(name, _)| name.clone());
-    let head = cells(names, "th scope=\"col\"").replace("</th scope=\"col\">", "</th>");
-    let row =
-        |values: &Vec<i64>| format!("<tr>{}</tr>\n", cells(&mut values.iter().map(i64::to_string), "td"));
+    let names = question.observed.iter();
+    let head: String = names.map(|(name, _)| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    let cell = |value: &i64| format!("<td>{value}</td>");
+    let row = |values: &Vec<i64>| format!("<tr>{}</tr>\n", values.iter().map(cell).collect::<String>());
     let rows: String = found.finals().iter().map(row).collect();
     let table = format!(
         "<div class=\"scroll\"><table class=\"finals\"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n"
@@ -328,12 +307,11 @@ pub fn run_parts(run: &ShownRun<'_>, title: &str) -> String {
 }
 
 fn shown_markup(run: &ShownRun<'_>, title: &str, marks: &mut Marks) -> RunMarkup {
-    let named = AuthoredRegisters::of(run.program);
-    let timeline = Timeline::new(run, &named);
+    let timeline = Timeline::new(run);
     for (line, words) in timeline.lines() {
         marks.add(Some(line), if words.is_empty() { "touched" } else { "cause" }, words);
     }
-    let graph = timeline.graph();
+    let graph = picture(run);
     let steps = counted(run.account.steps().len(), "step");
     let about = paragraph("muted", &format!("Replayed on the exact machine: {steps}."));
     RunMarkup {
@@ -371,12 +349,6 @@ fn section(title: &str, class: &str, body: &str) -> String {
 fn paragraph(class: &str, text: &str) -> String {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     format!("<p{class}>{}</p>\n", prose(text))
-}
-
-/// A sentence with a capital at its start.
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// What an engine did, by name.

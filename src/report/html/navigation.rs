@@ -1,6 +1,7 @@
 //! Links to all answers of a page: a list, or a table of files and models where there are several of both.
 
 use super::page::Piece;
+use crate::report::distinct;
 use crate::report::markup::escape;
 use std::fmt::Write;
 
@@ -14,17 +15,6 @@ pub fn navigation(pieces: &[Piece]) -> String {
     let links =
         if files.len() > 1 && models.len() > 1 { table(pieces, &files, &models) } else { list(pieces) };
     format!("<nav aria-label=\"Answers\">{links}</nav>")
-}
-
-/// What there is, each once, in the order in which it comes first.
-fn distinct<'a>(all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
 }
 
 fn list(pieces: &[Piece]) -> String {

@@ -7,7 +7,6 @@ use super::digest::{base64, sha256};
 use super::navigation::navigation;
 use crate::report::happens_before::MARKERS;
 use crate::report::markup::escape;
-use serde::{Deserialize, Serialize};
 
 const TEMPLATE: &str = include_str!("report.html");
 const STYLE: &str = concat!(include_str!("report.css"), include_str!("../happens_before/graph.css"));
@@ -17,7 +16,7 @@ const SCRIPT: &str = concat!(include_str!("player.js"), "\n", include_str!("repo
 pub const BEGINNING: &str = "<!DOCTYPE html>\n<!-- A report by fencewright -->\n";
 
 /// What an answer means for whoever asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// It holds.
     Good,
@@ -51,7 +50,7 @@ impl Tone {
 }
 
 /// An answer, ready to stand in a page.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Piece {
     /// The file, as the user named it.
     pub file: String,

@@ -4,7 +4,6 @@
 //! A row is one step, together with the local steps of the same statement around it. Of every
 //! row the data holds only what it changed: the acting thread and the memory it wrote.
 
-use super::picture::picture;
 use crate::report::ShownRun;
 use crate::report::markup::{escape, json, visible};
 use crate::report::spot::standing;
@@ -25,7 +24,7 @@ const TALL: usize = 40;
 /// A run, ready to be shown.
 pub struct Timeline<'a> {
     run: &'a ShownRun<'a>,
-    named: &'a AuthoredRegisters,
+    named: AuthoredRegisters,
     steps: Vec<ShownStep<'a>>,
     rows: Vec<Range<usize>>,
     threads: Vec<ThreadId>,
@@ -34,7 +33,7 @@ pub struct Timeline<'a> {
 
 impl<'a> Timeline<'a> {
     /// Describes a run.
-    pub fn new(run: &'a ShownRun<'a>, named: &'a AuthoredRegisters) -> Timeline<'a> {
+    pub fn new(run: &'a ShownRun<'a>) -> Timeline<'a> {
         let steps = describe_all(run.program, run.account);
         let rows = rows(&steps);
         let program = run.program;
@@ -45,7 +44,7 @@ impl<'a> Timeline<'a> {
         let variables = program.variable_ids();
         let few = program.variables.len() <= FEW_VARIABLES;
         let variables = variables.filter(|v| few || touched.contains(v)).collect();
-        Timeline { run, named, steps, rows, threads, variables }
+        Timeline { run, named: AuthoredRegisters::of(program), steps, rows, threads, variables }
     }
 
     /// The lines of the source where something happens, with what to write beside them.
@@ -83,11 +82,6 @@ impl<'a> Timeline<'a> {
         let _ =
             writeln!(out, "<script type=\"application/json\" class=\"data\">{}</script>", json(&self.data()));
         out
-    }
-
-    /// The happens-before graph; empty if no step of a thread depends on another's.
-    pub fn graph(&self) -> String {
-        picture(self.run)
     }
 
     fn table(&self, out: &mut String) {

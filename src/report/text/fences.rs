@@ -6,6 +6,7 @@ use super::{
 };
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, WithoutFences, kind, statement_of, thread_names};
+use crate::report::steps::{line_before, line_behind};
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
 use evidence::{Checked, Goal, Reason, Task, Verdict};
@@ -60,7 +61,7 @@ fn within_text(fenced: &Fenced<'_>) -> String {
 }
 
 /// What fences are for: `safe` and `under TSO`.
-fn aim(task: &Task<'_>) -> (&'static str, String) {
+pub(in crate::report) fn aim(task: &Task<'_>) -> (&'static str, String) {
     match task.goal {
         Goal::Robust => ("robust", format!("against {}", upper(task.model))),
         _ => ("safe", format!("under {}", upper(task.model))),
@@ -143,7 +144,7 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
     all.extend(relaxed.gone.iter().map(|point| (point, "not needed")));
     all.sort_by_key(|(point, _)| (point.span, point.strength));
     for (point, what) in all {
-        let line = program.source.place(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
+        let line = line_before(program, point.span);
         let threads = thread_names(program, point).join(", ");
         let _ = writeln!(out, "  {line}`{}`: {what} ({threads})", statement_of(program, point));
     }
@@ -153,8 +154,7 @@ fn relaxed_text(fenced: &Fenced<'_>, placed: &Placed, relaxed: &WithoutFences<'_
 /// Fences that stay because of where they are written.
 fn not_edited(program: &Program, fences: &[(Span, String)]) -> String {
     let line = |(place, why): &(Span, String)| {
-        let line = program.source.place(*place).map(|line| format!("line {line}, ")).unwrap_or_default();
-        format!("  {line}`{}`: kept, {why}\n", program.source.snippet(*place))
+        format!("  {}`{}`: kept, {why}\n", line_before(program, *place), program.source.snippet(*place))
     };
     fences.iter().map(line).collect()
 }
@@ -233,8 +233,7 @@ pub fn list(program: &Program, points: &[&FencePoint]) -> String {
 
 /// Where, like "line 11, after `turn = 1 - i`".
 pub(in crate::report) fn place(program: &Program, point: &FencePoint) -> String {
-    let line = program.source.place(point.span).map(|line| format!("line {line}, ")).unwrap_or_default();
-    format!("{line}{} `{}`", side(point), statement_of(program, point))
+    format!("{}{} `{}`", line_before(program, point.span), side(point), statement_of(program, point))
 }
 
 /// Which fence, like "full fence after `turn = 1 - i` (line 11)".
@@ -244,14 +243,13 @@ pub fn name(program: &Program, point: &FencePoint) -> String {
         "store" => "store fence",
         _ => "full fence",
     };
-    let line = program.source.place(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
+    let line = line_behind(program, point.span);
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
 }
 
 /// A fence that the program has itself, like "fence of `x = 1` (line 11)".
 fn own_name(program: &Program, point: &FencePoint) -> String {
-    let line = program.source.place(point.span).map(|line| format!(" (line {line})")).unwrap_or_default();
-    format!("{} of `{}`{line}", what(point), statement_of(program, point))
+    format!("{} of `{}`{}", what(point), statement_of(program, point), line_behind(program, point.span))
 }
 
 pub(in crate::report) fn side(point: &FencePoint) -> &'static str {

@@ -96,7 +96,8 @@ pub fn comparison(program: &Program, placed: &Placed, safety: &Safety) -> String
             format!("{robust}, {claims} {need} {count}{price}.\n")
         }
         Safety::UnsafeUnderSc => {
-            format!("{robust}; no fence makes the program safe, for {claims} {} under SC too.\n", fail(need))
+            let fail = if need == "needs" { "fails" } else { "fail" };
+            format!("{robust}; no fence makes the program safe, for {claims} {fail} under SC too.\n")
         }
         Safety::NoCandidate => format!("{robust}; at these points no fence makes the program safe.\n"),
         Safety::Unknown(reasons) => {
@@ -117,10 +118,6 @@ fn claims(program: &Program) -> (&'static str, &'static str) {
         1 => ("your property", "needs"),
         _ => ("your properties", "need"),
     }
-}
-
-fn fail(need: &str) -> &'static str {
-    if need == "needs" { "fails" } else { "fail" }
 }
 
 /// What happens without each fence: the first as a table, others in a sentence.

@@ -4,7 +4,6 @@ use super::*;
 use engine::Engine;
 use evidence::{Ignore, Task, check, simplify};
 use machine::model_named;
-use program::Source;
 
 const SB: &str = "shared x, y;
 thread P0 { let a; x = 1; a = y; }
@@ -19,10 +18,8 @@ never Reader0.one == 1 && Reader0.two == 0 && Reader1.one == 2;";
 
 /// The shortest violation of a program, drawn within a width.
 fn drawn(text: &str, model: &str, width: usize) -> String {
-    let source = Source::new("test.fw", text);
-    let frontend = frontend::choose(Some("fw"), "", "").expect("there is such a language");
-    let parsed = (frontend.read)(source, &frontend::Options::default()).expect("it is a program");
-    let task = Task::safe(&parsed.program, model_named(model).expect("there is such a model"));
+    let program = crate::read("test.fw", text).expect("it is a program");
+    let task = Task::safe(&program, model_named(model).expect("there is such a model"));
     let answer = engine::Explicit.verify(&task, &engine::Run::default());
     let checked = check(&task, answer.verdict, &Ignore).expect("the evidence holds");
     let mut checked = simplify(&task, checked, &Ignore);

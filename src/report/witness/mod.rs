@@ -14,39 +14,8 @@ use super::steps::ShownStep;
 use evidence::{CheckedWitness, Witness};
 use program::{Program, ThreadId, VarId};
 
-/// The part that a step plays in a witness, in the order of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WitnessRole {
-    /// Before anything is delayed.
-    Before,
-    /// Issues the store that is delayed.
-    Store,
-    /// Between the store and its overtaker.
-    Delay,
-    /// The load that the store is delayed past.
-    Load,
-    /// Another store that it is delayed past.
-    Overtakes,
-    /// One of the steps that lead from the overtaker to the arrival of the store.
-    Chain,
-    /// The arrival of the store, and of what was stored behind it.
-    Drain,
-}
-
-impl WitnessRole {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            WitnessRole::Before => "before",
-            WitnessRole::Store => "store",
-            WitnessRole::Delay => "delay",
-            WitnessRole::Load => "load",
-            WitnessRole::Overtakes => "overtakes",
-            WitnessRole::Chain => "chain",
-            WitnessRole::Drain => "drain",
-        }
-    }
-}
+/// The part of steps at which delayed stores arrive.
+const ARRIVAL: &str = "drain";
 
 /// A witness with its steps described.
 pub struct ToldWitness<'a> {
@@ -89,17 +58,22 @@ impl<'a> ToldWitness<'a> {
         &self.related.program.variable(variable).name
     }
 
-    /// The part that a step plays.
-    pub fn part(&self, step: usize) -> WitnessRole {
+    /// The part that a step plays, in a word.
+    pub fn part(&self, step: usize) -> &'static str {
         let Witness { store, overtaker, drain, .. } = *self.witness();
         match step {
-            _ if step < store => WitnessRole::Before,
-            _ if step == store => WitnessRole::Store,
-            _ if step < overtaker => WitnessRole::Delay,
-            _ if step == overtaker && self.overtaken_by_store() => WitnessRole::Overtakes,
-            _ if step == overtaker => WitnessRole::Load,
-            _ if step < drain => WitnessRole::Chain,
-            _ => WitnessRole::Drain,
+            // Nothing is delayed yet.
+            _ if step < store => "before",
+            // Issues the store that is delayed.
+            _ if step == store => "store",
+            _ if step < overtaker => "delay",
+            // What the store is delayed past.
+            _ if step == overtaker && self.overtaken_by_store() => "overtakes",
+            _ if step == overtaker => "load",
+            // The steps that lead from the overtaker to the arrival of the store.
+            _ if step < drain => "chain",
+            // The arrival of the store, and of what was stored behind it.
+            _ => ARRIVAL,
         }
     }
 

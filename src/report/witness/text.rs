@@ -1,7 +1,7 @@
 //! A witness as text: a table with one column per thread, from the store over its overtaker and the
 //! chain to the drain, and the cycle in sentences.
 
-use super::{ToldWitness, WitnessRole};
+use super::{ARRIVAL, ToldWitness};
 use crate::report::steps::{ShownStep, action_text, grouped, shown_threads};
 use crate::report::table::{Cell, Column, Line, TextTable, hanging, styled, wrap_text};
 use anstyle::{AnsiColor, Style};
@@ -83,14 +83,13 @@ impl<'a> WitnessView<'a> {
     }
 
     fn table(&self) -> TextTable {
-        let column = |title: &str, least| Column { title: vec![title.to_string()], joined: false, least };
-        let threads = self.threads.iter().map(|thread| column(self.told.thread(*thread), Some(LEAST)));
-        let columns = std::iter::once(column("", None)).chain(threads).collect();
+        let threads = self.threads.iter().map(|thread| Column::new(self.told.thread(*thread), Some(LEAST)));
+        let columns = std::iter::once(Column::new("", None)).chain(threads).collect();
         let mut table = TextTable { columns, rows: Vec::new() };
         let mut last = None;
         for group in &self.groups {
             let part = self.told.part(group.start);
-            let name = if last == Some(part) { "" } else { part.name() };
+            let name = if last == Some(part) { "" } else { part };
             last = Some(part);
             let mut row = vec![vec![Line::plain(name)]];
             row.extend(self.threads.iter().map(|thread| self.cell(group, *thread)));
@@ -112,17 +111,15 @@ impl<'a> WitnessView<'a> {
     fn headline(&self, group: &Range<usize>) -> Line {
         let step = &self.told.steps()[group.start];
         if let Some(Action::Drain(variable, value, _)) = step.actions.first() {
-            let arrow = format!("{:<width$}", "→", width = self.margin);
-            let text = format!("{} = {value} reaches memory", self.told.variable(*variable));
-            return Line::plain(text).style(DRAIN).margin(arrow);
+            let store = format!("{} = {value}", self.told.variable(*variable));
+            return Line::arrival(&store, self.margin, "").style(DRAIN);
         }
-        let line = step.line.map(|line| line.to_string()).unwrap_or_default();
-        let margin = format!("{line:>width$} ", width = self.margin - 1);
         let marks: Vec<String> = group.clone().filter_map(|at| self.mark(at)).collect();
         if marks.is_empty() {
-            return Line::plain(&step.text).margin(margin);
+            return Line::numbered(step.line, self.margin, &step.text);
         }
-        Line::plain(format!("{}  ◀ {}", step.text, marks.join(", "))).style(CYCLE).margin(margin)
+        let text = format!("{}  ◀ {}", step.text, marks.join(", "));
+        Line::numbered(step.line, self.margin, &text).style(CYCLE)
     }
 
     /// The number of a step in the cycle.
@@ -160,7 +157,7 @@ impl<'a> WitnessView<'a> {
         for group in &self.groups {
             let head = self.headline(group);
             let thread = self.told.thread(self.told.steps()[group.start].thread);
-            let part = self.told.part(group.start).name();
+            let part = self.told.part(group.start);
             put(0, &format!("{part} {thread}: {} {}", head.margin.trim(), head.text), head.style);
             self.effects(group).iter().for_each(|line| put(4, &line.text, line.style));
         }
@@ -172,7 +169,7 @@ impl<'a> WitnessView<'a> {
 /// that directly follows its store needs no line of its own.
 fn groups(told: &ToldWitness<'_>) -> Vec<Range<usize>> {
     let steps = told.steps();
-    let shown = |at: &usize| steps[*at].edge.is_some() || told.part(*at) == WitnessRole::Drain;
+    let shown = |at: &usize| steps[*at].edge.is_some() || told.part(*at) == ARRIVAL;
     grouped((0..steps.len()).filter(shown), |group, at| {
         let anew = group.clone().any(|earlier| steps[earlier].edge == steps[at].edge);
         let same_part = told.part(group.start) == told.part(at);
@@ -185,17 +182,14 @@ mod tests {
     use super::*;
     use engine::{ENGINES, Run, decide};
     use evidence::Task;
-    use frontend::Options;
     use machine::TSO;
-    use program::Source;
 
     /// The witness of a program within a width, without colours.
     fn witness_of(text: &str, width: usize) -> String {
-        let frontend = frontend::choose(Some("fw"), "", text).expect("our language");
-        let parsed = (frontend.read)(Source::new("test.fw", text), &Options::default()).expect("it reads");
-        let task = Task::robust(&parsed.program, TSO);
+        let program = crate::read("test.fw", text).expect("it is a program");
+        let task = Task::robust(&program, TSO);
         let found = decide(&task, ENGINES[0], &Run::default()).expect("no bug");
-        let told = ToldWitness::new(&parsed.program, found.checked.witness().expect("it is not robust"));
+        let told = ToldWitness::new(&program, found.checked.witness().expect("it is not robust"));
         let shown = drawn(&told, width) + &cycle(&told, width) + &sentence(&told);
         anstream::adapter::strip_str(&shown).to_string()
     }

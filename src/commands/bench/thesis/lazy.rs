@@ -4,8 +4,8 @@ use super::variants::{LineEdit, edited, thread};
 use super::{LAMPORT, Published};
 use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::report::{BenchCell, BenchTable};
-use engine::{Abstraction, Lazy};
-use evidence::Task;
+use engine::{Finding, Lazy};
+use evidence::{Statistics, Task};
 use machine::TSO;
 use program::Program;
 
@@ -194,10 +194,10 @@ fn figure(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     for (published, goal, cpu, real) in FIG_5_1 {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         let asked = ask(bencher, &program)?;
-        let mut row = vec![published.name.into(), (*goal).into(), asked.verdict.into()];
+        let mut row = vec![published.name.into(), (*goal).into(), asked.word().into()];
         row.extend(published.size.map(BenchCell::from));
-        row.extend([asked.queries, published.pairs.into(), asked.states.into()]);
-        row.extend([asked.cpu, (*cpu).into(), asked.time, (*real).into()]);
+        let [queries, states, our_cpu, time] = work(asked);
+        row.extend([queries, published.pairs.into(), states, our_cpu, (*cpu).into(), time, (*real).into()]);
         table.rows.push(row);
     }
     Ok(table)
@@ -232,9 +232,9 @@ fn otherwise(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     for (published, goal) in OTHERWISE {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         let asked = ask(bencher, &program)?;
-        let mut row = vec![published.name.into(), (*goal).into(), asked.verdict.into()];
+        let mut row = vec![published.name.into(), (*goal).into(), asked.word().into()];
         row.push(program.threads.len().into());
-        row.extend(asked.work());
+        row.extend(work(asked));
         table.rows.push(row);
     }
     Ok(table)
@@ -272,8 +272,8 @@ fn own(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
     for (name, (file, text), n) in OWN {
         let program = bencher.own(file, text, *n)?;
         let asked = ask(bencher, &program)?;
-        let mut row = vec![(*name).into(), program.threads.len().into(), asked.verdict.into()];
-        row.extend(asked.work());
+        let mut row = vec![(*name).into(), program.threads.len().into(), asked.word().into()];
+        row.extend(work(asked));
         table.rows.push(row);
     }
     Ok(table)
@@ -292,41 +292,20 @@ fn family(
     for n in sizes {
         let asked = ask(bencher, &program(*n)?)?;
         let (megabytes, published) = (asked.megabytes, published(*n));
-        let mut row = vec![(*n).into(), asked.verdict.into()];
-        row.extend(asked.work());
+        let mut row = vec![(*n).into(), asked.word().into()];
+        row.extend(work(asked));
         row.extend([megabytes.into(), Some(published).filter(|text| !text.is_empty()).into()]);
         table.rows.push(row);
     }
     Ok(table)
 }
 
-/// What the engine said, and what it took.
-struct MeasuredAnswer {
-    verdict: &'static str,
-    queries: BenchCell,
-    states: usize,
-    cpu: BenchCell,
-    time: BenchCell,
-    megabytes: usize,
+/// The queries of an answer, their states and how long all took.
+fn work(asked: Measured<Finding>) -> [BenchCell; 4] {
+    let Statistics { sc_queries, states, .. } = asked.answer.statistics;
+    [sc_queries.into(), states.into(), asked.cpu, asked.time]
 }
 
-impl MeasuredAnswer {
-    /// Its queries, their states and how long all took.
-    fn work(self) -> [BenchCell; 4] {
-        [self.queries, self.states.into(), self.cpu, self.time]
-    }
-}
-
-fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<MeasuredAnswer, String> {
-    let asked = bencher.ask(&Lazy, &Task::safe(program, TSO), Abstraction::default())?;
-    let Measured { answer, time, cpu, megabytes } = asked;
-    let statistics = answer.statistics;
-    Ok(MeasuredAnswer {
-        verdict: answer.checked.verdict().word(),
-        queries: statistics.sc_queries.into(),
-        states: statistics.states,
-        cpu,
-        time,
-        megabytes,
-    })
+fn ask(bencher: &Bencher<'_>, program: &Program) -> Result<Measured<Finding>, String> {
+    bencher.ask(&Lazy, &Task::safe(program, TSO))
 }

@@ -1,7 +1,6 @@
 //! What reductions leave of exact searches: Fig. 5.11 and 5.14 (Trencher's programs, with and without liveness and
 //! reductions, depth first and breadth first), and Fig. 5.13 (the Indexer with more and more threads).
 
-use super::Published;
 use super::lazy::{FIG_5_1, OTHERWISE};
 use crate::commands::bench::{Bench, Bencher, CorpusFile, Measured, corpus};
 use crate::numbers::grouped;
@@ -60,9 +59,8 @@ fn programs(bencher: &Bencher<'_>) -> Result<BenchTable, String> {
          for each program that has a goal, so there is nothing to put beside them.",
     );
     let published = FIG_5_1.iter().map(|(published, goal, ..)| (published, *goal));
-    let asked: Vec<(&Published, &str)> =
-        published.chain(OTHERWISE.iter().map(|(published, goal)| (published, *goal))).collect();
-    for (published, goal) in asked {
+    let otherwise = OTHERWISE.iter().map(|(published, goal)| (published, *goal));
+    for (published, goal) in published.chain(otherwise) {
         let Some(program) = published.program(bencher, &mut table)? else { continue };
         for kind @ (reduction, order, dead_registers) in SEARCHES {
             let measured = searched(bencher, &program, *kind)?;

@@ -142,16 +142,16 @@ fn robust_cells(bencher: &Bencher<'_>, program: &Program) -> (BenchCell, BenchCe
 /// The fewest fences, wherever they may go, as the predecessor counts them.
 fn fences(bencher: &Bencher<'_>, program: &Program, order: Order) -> Result<Measured<Option<usize>>, String> {
     let costs = Costs { full: 1, ..Costs::default() };
-    let options = FenceOptions { costs, points: Points::All, all: false, prices: &[] };
+    let options = FenceOptions { costs, points: Points::All, ..FenceOptions::default() };
     let ask = |monitor: &dyn Monitor| {
-        place_fences(&task(program), ENGINES[0], &options, &Run { monitor, order, ..Run::default() })
+        let run = Run { monitor, order, ..Run::default() };
+        let found = place_fences(&task(program), ENGINES[0], &options, &run);
+        match found.map_err(|bug| format!("{}: {bug}", program.name))?.answer {
+            FenceAnswer::Placed(placed) => Ok::<_, String>(Some(placed.fences.len())),
+            _ => Ok(None),
+        }
     };
-    let Measured { answer, time, cpu, megabytes } = bencher.measure(&program.name, ask);
-    let answer = match answer.map_err(|bug| format!("{}: {bug}", program.name))?.answer {
-        FenceAnswer::Placed(placed) => Some(placed.fences.len()),
-        _ => None,
-    };
-    Ok(Measured { answer, time, cpu, megabytes })
+    bencher.measure(&program.name, ask).answered()
 }
 
 /// Is it robust against TSO?

@@ -2,7 +2,7 @@
 
 use crate::args::FencePoints;
 use program::Int;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -109,42 +109,6 @@ pub enum FenceCheck {
     Unchecked,
 }
 
-/// Limits; each may be missing.
-#[derive(Clone)]
-pub struct WrittenLimits {
-    pub timeout: Option<Spanned<f64>>,
-    pub states: Option<Spanned<i64>>,
-    pub buffer: Option<Spanned<i64>>,
-}
-
-impl WrittenLimits {
-    /// These, and others where these say nothing.
-    pub fn or(&self, other: &WrittenLimits) -> WrittenLimits {
-        WrittenLimits {
-            timeout: self.timeout.clone().or(other.timeout.clone()),
-            states: self.states.clone().or(other.states.clone()),
-            buffer: self.buffer.clone().or(other.buffer.clone()),
-        }
-    }
-}
-
-macro_rules! limits {
-    ($($entry:ty),*) => {$(
-        impl $entry {
-            /// Its limits.
-            pub fn limits(&self) -> WrittenLimits {
-                WrittenLimits {
-                    timeout: self.timeout.clone(),
-                    states: self.states.clone(),
-                    buffer: self.buffer.clone(),
-                }
-            }
-        }
-    )*};
-}
-
-limits!(Defaults, WrittenProgram, WrittenFences);
-
 /// Values for constants of the program.
 pub type Definitions = BTreeMap<String, Integer>;
 
@@ -218,12 +182,7 @@ pub enum Expect {
 read_as! {
     Expect, "\"safe\", \"unsafe\" or \"unknown\", or one for each model as in { tso = \"safe\" }",
     fn visit_str<E: Error>(self, text: &str) -> Result<Expect, E> {
-        match text {
-            "safe" => Ok(Expect::All(Expected::Safe)),
-            "unsafe" => Ok(Expect::All(Expected::Unsafe)),
-            "unknown" => Ok(Expect::All(Expected::Unknown)),
-            _ => Err(E::unknown_variant(text, &["safe", "unsafe", "unknown"])),
-        }
+        Expected::deserialize(text.into_deserializer()).map(Expect::All)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Expect, A::Error> {
