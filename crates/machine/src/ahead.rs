@@ -143,11 +143,7 @@ where
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        self.inner.prepare(from);
-        let mut listed = SuccessorList::default();
-        listed.fill(&self.inner, from, &mut self.spare);
-        let taken: Vec<State> = listed.by(step).cloned().collect();
-        for mut next in taken {
+        for mut next in SuccessorList::by(&mut self.inner, from, step) {
             let mut steps = self.inner.steps(from, step, &next);
             self.stand_in(&mut next, &mut |event| steps.push((event, None)));
             if next == *to {

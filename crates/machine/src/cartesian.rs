@@ -25,7 +25,7 @@ use program::{Thread, ThreadId, VarId};
 
 /// The states of the exact machine at the ends of runs.
 pub struct Cartesian<'m, 'p> {
-    few: Stubborn<Stepper<'m, Buffered<'p>>>,
+    few: Box<Stubborn<Stepper<'m, Buffered<'p>>>>,
     /// By thread and location: what steps from there touch, stores that join the buffer among it.
     touched: Vec<Vec<Touched>>,
     runs: Vec<AgentRun>,
@@ -69,7 +69,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
     pub fn new(machine: &'m Buffered<'p>, acting: Acting) -> Option<Cartesian<'m, 'p>> {
         let few = Stubborn::new(Stepper::new(machine), acting)?;
         Some(Cartesian {
-            few,
+            few: Box::new(few),
             touched: machine.program().threads.iter().map(touched_from).collect(),
             runs: Vec::new(),
             rest: Vec::new(),
