@@ -22,7 +22,7 @@
 mod courses;
 mod spins;
 
-pub(crate) use courses::back_edges;
+pub(crate) use courses::{back_edges, stored_by_others};
 
 use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};

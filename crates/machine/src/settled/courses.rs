@@ -164,7 +164,7 @@ fn computes(op: &Op) -> bool {
 }
 
 /// The variables that other threads store to.
-fn stored_by_others(program: &Program, thread: ThreadId) -> BTreeSet<VarId> {
+pub(crate) fn stored_by_others(program: &Program, thread: ThreadId) -> BTreeSet<VarId> {
     let mut stored = BTreeSet::new();
     for other in program.thread_ids().filter(|other| *other != thread) {
         for edge in program.thread(other).edges() {
