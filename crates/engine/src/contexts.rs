@@ -18,7 +18,7 @@ mod predicates;
 
 use crate::cegar::{Halt, execute};
 use crate::ranges::growing;
-use crate::search::{Ended, Limits, Order, Weight, retrace, search};
+use crate::search::{Ended, Limits, retrace, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::Vocabulary;
@@ -234,16 +234,9 @@ impl<'a> ContextHunt<'a> {
         let mut system = Stepping::hunting(domain);
         let contexts = system.domain.stepper().machine().most();
         let monitor = Holding { hunt: self, contexts, work: 0 };
-        let limits = Limits {
-            order: Order::Breadth,
-            depth: None,
-            states: most,
-            weight: Weight::Ignore,
-            monitor: &monitor,
-        };
-        let found = search(&mut system, &limits);
+        let found = search(&mut system, &Limits { states: most, ..Limits::none(&monitor) });
         self.statistics.states = found.states.len();
-        let doubts: Vec<Reason> = system.doubts.take().into_iter().map(Reason::Doubt).collect();
+        let doubts = system.take_reasons();
         match found.ended {
             Ended::Goal(at, violation) => match self.trace(&mut system, &found.states, at, violation) {
                 Ok(Some(trace)) => ContextsExplored::Violated(trace),

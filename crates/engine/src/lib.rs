@@ -134,6 +134,14 @@ impl Default for Run<'_> {
     }
 }
 
+impl<'a> Run<'a> {
+    /// Those of an exact search: in the order that is wanted, with short buffers first.
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        let weight = Weight::LightFirst(self.max_buffer);
+        Limits { order: self.order, weight, ..Limits::none(self.monitor) }
+    }
+}
+
 /// What an engine found.
 #[derive(Debug)]
 pub struct Answer {

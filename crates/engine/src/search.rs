@@ -155,6 +155,13 @@ pub struct Limits<'a> {
     pub weight: Weight,
 }
 
+impl<'a> Limits<'a> {
+    /// Nearest states first, whatever they weigh, and all of them.
+    pub(crate) fn none(monitor: &'a dyn Monitor) -> Limits<'a> {
+        Limits { order: Order::Breadth, depth: None, states: None, monitor, weight: Weight::Ignore }
+    }
+}
+
 /// What to do about heavy states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {

@@ -34,7 +34,7 @@ mod space;
 pub(crate) use cube::BitCube;
 pub use hints::hinted;
 pub(crate) use judge::{Judge, Solver};
-pub(crate) use kinds::all_slots;
+pub(crate) use kinds::{all_slots, unbuffered_slots};
 pub(crate) use learn::{Learned, exclude};
 pub(crate) use path::{Taken, execute};
 pub(crate) use predicates::Predicates;
@@ -50,8 +50,8 @@ use evidence::{
 use kinds::recalled_slots;
 use logic::Atom;
 use machine::{
-    Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, TraceStep, Violation,
-    WithBuffers, renaming_group,
+    Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, Violation, WithBuffers,
+    renaming_group,
 };
 use program::{Renaming, Span, thread_swaps_but_for_starts};
 use space::NotLinearAt;
@@ -384,10 +384,7 @@ impl<'a> ProofSearch<'a> {
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
         let sc = Buffered::exact(program, SC);
         let trace = self.execute(&sc, &steps, None, violation)?;
-        if self.task.model.is_sc() {
-            return Ok(trace);
-        }
-        Ok(trace.map(|trace| Trace { steps: TraceStep::drained_at_once(program, trace.steps), ..trace }))
+        Ok(trace.map(|trace| trace.under(program, self.task.model)))
     }
 
     /// The least k with which the events can no longer happen.

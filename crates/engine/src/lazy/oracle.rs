@@ -11,7 +11,7 @@
 use super::extended::{Extended, ExtendedRun};
 use crate::Run;
 use crate::reduce::LeftOut;
-use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, starts};
+use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, is_stopped, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
@@ -20,7 +20,6 @@ use machine::{
     Trace, TraceStep, Violation, WithBuffers, attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// States for the search behind one witness.
@@ -104,7 +103,7 @@ pub(super) fn ask(
         return Oracle::Violated(extended.trace(initial, extended.drained(steps), violation));
     }
     let mut under_sc = round.outcome(&found);
-    under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+    under_sc.reasons.extend(system.take_reasons());
     if is_stopped(&under_sc.reasons) {
         return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
@@ -183,10 +182,6 @@ fn single_loads(program: &Program, attacks: &[AttackClass], outcomes: &[AttackOu
         single.extend(others.map(|(_, attack)| AttackClass { attack, others: same.clone() }));
     }
     single
-}
-
-fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
-    reasons.iter().any(|reason| matches!(reason, Reason::Stopped(_) | Reason::Full))
 }
 
 struct ViolationHunt<'a> {
