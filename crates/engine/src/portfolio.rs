@@ -101,9 +101,14 @@ fn result(table: Table) -> Answer {
     }
     let reasons = ended.iter().flat_map(|(_, answer)| reasons_of(answer).to_vec()).collect();
     let reasons = limits_first(reasons);
+    // A bound within which nothing is violated still holds, with what everybody could not do beyond it.
     let is_bounded = |(_, answer): &(usize, Answer)| matches!(answer.verdict, Verdict::Within(..));
     if let Some(at) = ended.iter().position(is_bounded) {
-        return still_bounded(ended.swap_remove(at).1, reasons);
+        let mut answer = ended.swap_remove(at).1;
+        if let Verdict::Within(_, own) = &mut answer.verdict {
+            *own = reasons;
+        }
+        return answer;
     }
     let verdict = Verdict::Unknown(reasons);
     let furthest = ended.into_iter().map(|(_, answer)| answer).max_by_key(|answer| answer.statistics.states);
@@ -111,15 +116,6 @@ fn result(table: Table) -> Answer {
         Some(answer) => Answer { verdict, ..answer },
         None => Answer { verdict, statistics: Statistics::default(), engine: Portfolio.name() },
     }
-}
-
-/// A bound within which nothing is violated, and what everybody could not do beyond it.
-fn still_bounded(answer: Answer, reasons: Vec<Reason>) -> Answer {
-    let verdict = match answer.verdict {
-        Verdict::Within(within, _) => Verdict::Within(within, reasons),
-        other => other,
-    };
-    Answer { verdict, ..answer }
 }
 
 /// Every reason once, limits first. Those who were called off because somebody else met a limit
@@ -167,6 +163,11 @@ enum Turn {
 }
 
 impl Table {
+    /// Whether all have ended.
+    fn is_empty(&self) -> bool {
+        self.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }))
+    }
+
     /// The first answer in the order (round, place), if there is one.
     fn first_answer(&self) -> Option<(usize, usize)> {
         let answers = self.turns.iter().enumerate().filter_map(|(at, turn)| match turn {
@@ -216,8 +217,7 @@ impl<'a> Race<'a> {
 
     /// Ends the race if its answer is known; else lets work whose turn it is.
     fn go_on<'s>(&'s self, table: &mut Table, scope: &'s Scope<'s, '_>) {
-        let nobody_left = table.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }));
-        if nobody_left || table.first_answer().is_some_and(|answer| table.is_final(answer)) {
+        if table.is_empty() || table.first_answer().is_some_and(|answer| table.is_final(answer)) {
             self.over.store(true, Ordering::SeqCst);
         }
         while !self.over.load(Ordering::SeqCst)
@@ -267,8 +267,7 @@ impl Lane<'_, '_, '_> {
     /// Takes up how the engine ended.
     fn end(&self, answer: Answer) {
         let mut table = self.race.table();
-        let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
-        if reasons_of(&answer).iter().any(limit) {
+        if ends_all(&answer) {
             self.race.over.store(true, Ordering::SeqCst);
         }
         if table.evicted == Some(self.at) {
@@ -359,6 +358,12 @@ fn reasons_of(answer: &Answer) -> &[Reason] {
         Verdict::Within(_, reasons) | Verdict::Unknown(reasons) => reasons,
         _ => &[],
     }
+}
+
+/// Whether an engine was stopped by what stops the others as well.
+fn ends_all(answer: &Answer) -> bool {
+    let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
+    reasons_of(answer).iter().any(limit)
 }
 
 /// Whether the question is still open.

@@ -118,6 +118,11 @@ pub(super) fn recalled_slots(program: &Program, recall: Recall, buffers: bool) -
     })
 }
 
+/// Every slot that may exist where nothing is buffered.
+pub(crate) fn unbuffered_slots(program: &Program) -> Vec<Slot> {
+    all_slots(program, &|_, _| Vec::new())
+}
+
 /// Every slot that may exist where a thread's stores to a variable may have these.
 pub(crate) fn all_slots(program: &Program, buffered: &dyn Fn(ThreadId, VarId) -> Vec<Slot>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();

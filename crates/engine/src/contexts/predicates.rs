@@ -8,7 +8,7 @@
 use super::{ContextHunt, ContextsExplored, Holding};
 use crate::cegar::{
     CubeRound, CubeSearchEnded, Halt, Learned, Predicates, Solver, Space, StepOf, all_slots, certificate,
-    exclude, hinted, reach,
+    exclude, hinted, reach, unbuffered_slots,
 };
 use evidence::symbolic::Vocabulary;
 use evidence::{ContextProof, ContextStates, Reason, Refinements, Statistics};
@@ -28,7 +28,7 @@ impl ContextPredicates {
     /// Begins with what the author offers.
     fn new(program: &Program) -> ContextPredicates {
         let mut vocabulary = Vocabulary::default();
-        let mut predicates = Predicates::new(program, &all_slots(program, &|_, _| Vec::new()));
+        let mut predicates = Predicates::new(program, &unbuffered_slots(program));
         for atom in hinted(program, &mut vocabulary) {
             predicates.learn(&atom, &mut vocabulary);
         }

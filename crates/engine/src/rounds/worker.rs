@@ -453,7 +453,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     fn observe(&mut self, coming: usize) -> Result<(), Stop> {
         let new = self.report.expanded - std::mem::replace(&mut self.report.reported, self.report.expanded);
         let own: usize = self.shards.iter().map(Shard::len).sum();
-        let bytes: usize = self.shards.iter().map(Shard::bytes).sum();
+        let bytes: usize = self.shards.iter().map(|shard| shard.states.bytes()).sum();
         self.monitor.observe(&Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
@@ -525,7 +525,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         let at = shard.checked_sub(self.own.start).filter(|at| *at < self.shards.len());
         let at = at.ok_or_else(garbled)?;
         // A state takes eight bytes at least.
-        let coming = self.shards[at].growth(states.len() / 8);
+        let coming = self.shards[at].states.growth(states.len() / 8);
         if coming > 0 && news.stop.is_none() {
             self.ask(coming, news);
         }
