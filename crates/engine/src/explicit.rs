@@ -47,21 +47,15 @@ impl Engine for Explicit {
         let verdict = match round.outcome {
             ExplorationOutcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
             ExplorationOutcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
-            ExplorationOutcome::Explored(set) if round.doubts.is_empty() => {
-                Verdict::Safe(reducing.proof(Vec::new(), None, set))
-            }
-            ExplorationOutcome::Shared(part) if round.doubts.is_empty() => {
-                Verdict::Safe(reducing.part(part, round.states, run.crew))
-            }
-            ExplorationOutcome::Spilled(controls, parts) if round.doubts.is_empty() => {
-                let budget = run.spill.map_or(0, |spill| spill.budget());
-                Verdict::Safe(reducing.spilled(controls, parts, budget))
-            }
-            ExplorationOutcome::Explored(_)
-            | ExplorationOutcome::Shared(_)
-            | ExplorationOutcome::Spilled(..) => Verdict::Unknown(round.doubts),
             ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
+            }
+            _ if !round.doubts.is_empty() => Verdict::Unknown(round.doubts),
+            ExplorationOutcome::Explored(set) => Verdict::Safe(reducing.proof(Vec::new(), None, set)),
+            ExplorationOutcome::Shared(part) => Verdict::Safe(reducing.part(part, round.states, run.crew)),
+            ExplorationOutcome::Spilled(controls, parts) => {
+                let budget = run.spill.map_or(0, |spill| spill.budget());
+                Verdict::Safe(reducing.spilled(controls, parts, budget))
             }
         };
         Answer { verdict, statistics, engine: self.name() }

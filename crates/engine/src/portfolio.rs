@@ -61,14 +61,15 @@ impl Engine for Portfolio {
     }
 }
 
-/// The work that one of several engines may have done by the end of a round; `ahead` if it has a head start.
-fn allowance(engines: usize, share: usize, round: usize, ahead: bool) -> usize {
+/// The work that one of several engines may have done by the end of a round, as far as it is now.
+fn allowance(engines: usize, entry: &PlanEntry, round: usize, progress: &Progress) -> usize {
+    let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
     let mut average = FIRST_ROUND;
     for _ in 0..round {
         average = average.saturating_add(average / 8);
     }
     let same = average.min(SMALL);
-    let usual = same + (average - same).saturating_mul(engines * share) / 100;
+    let usual = same + (average - same).saturating_mul(engines * entry.share) / 100;
     if ahead { usual.max(average.saturating_mul(HEAD_START_TIMES).min(HEAD_START)) } else { usual }
 }
 
@@ -288,10 +289,9 @@ impl Lane<'_, '_, '_> {
     fn yield_turn(&self, progress: &Progress) -> Result<(), Stop> {
         let done = self.done.fetch_add(progress.work, Ordering::Relaxed) + progress.work;
         let (engines, entry) = (self.race.entries.len(), &self.race.entries[self.at]);
-        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
         let mut table = self.race.table();
         while let Turn::Works { round } = table.turns[self.at]
-            && done > allowance(engines, entry.share, round, ahead)
+            && done > allowance(engines, entry, round, progress)
         {
             table.turns[self.at] = Turn::Waits { round: round + 1, started: true };
             self.race.go_on(&mut table, self.scope);

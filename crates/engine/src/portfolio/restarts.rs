@@ -105,10 +105,8 @@ impl Monitor for Restart<'_> {
         let before = self.done.fetch_add(progress.work, Ordering::Relaxed);
         let done = before + progress.work;
         let (entries, at) = self.entries;
-        let entry = &entries[at];
-        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
         let mut round = self.round.load(Ordering::Relaxed);
-        while done > allowance(entries.len(), entry.share, round, ahead) {
+        while done > allowance(entries.len(), &entries[at], round, progress) {
             round += 1;
         }
         self.round.store(round, Ordering::Relaxed);
