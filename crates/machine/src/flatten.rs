@@ -12,8 +12,7 @@
 //! offers all the same touch nothing shared.
 
 use crate::{
-    Buffered, Event, Machine, Model, MoveOf, Moves, SC, Slot, Statement, Trace, TraceStep, ValueSource,
-    Violation,
+    Buffered, Event, Machine, Model, MoveOf, Moves, Slot, Statement, Trace, TraceStep, ValueSource, Violation,
 };
 use program::{
     Cond, Edge, Expr, Failure, FailureKind, Loc, Location, Op, Program, RegId, Rewriting, Span, ThreadId,
@@ -95,11 +94,6 @@ impl Flattened {
         };
         let steps = trace.steps.iter().map(original).collect::<Option<Vec<TraceStep>>>()?;
         Some(Trace { initial: trace.initial.clone(), steps, violation })
-    }
-
-    /// The model under which the flattened program is to be asked about.
-    pub fn model(&self) -> Model {
-        SC
     }
 }
 

@@ -17,7 +17,7 @@ use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
     Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO,
-    Trace, TraceStep, Violation, WithBuffers, attack_classes, number_controls,
+    Trace, TraceStep, WithBuffers, attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
 use std::ops::ControlFlow;
@@ -257,13 +257,9 @@ impl ViolationHunt<'_> {
         let found = search(&mut system, &limits);
         let Ended::Goal(at, violation) = found.ended else { return None };
         let (_, labels) = path(&mut system, &found.states, at);
-        Some(self.joined(witness, labels, violation))
-    }
-
-    fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
-        let step = |(event, choice)| TraceStep::of(&self.extended.program, event, choice);
+        let step = |(event, choice)| TraceStep::of(program, event, choice);
         let run = ExtendedRun::behind(witness, self.extended.drained(labels.into_iter().map(step)));
-        self.extended.trace(witness.initial.clone(), run, violation)
+        Some(self.extended.trace(witness.initial.clone(), run, violation))
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.
