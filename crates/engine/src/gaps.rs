@@ -70,7 +70,7 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> 
             return (Attempt::Done(unknown), Statistics::default());
         }
     };
-    let none = LeftOut::nothing();
+    let none = LeftOut::default();
     let plain = Forms { task, run, gaps, left_out: &none, most: None };
     let begun = match run.reduction {
         Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),

@@ -95,18 +95,13 @@ pub(crate) fn renamings_among(
 }
 
 /// What a search leaves out of a program.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct LeftOut {
     pub(crate) rules: Rules,
     pub(crate) renamings: Vec<Renaming>,
 }
 
 impl LeftOut {
-    /// All states are explored.
-    pub(crate) fn nothing() -> LeftOut {
-        LeftOut { rules: Rules::default(), renamings: Vec::new() }
-    }
-
     /// Where nothing can go wrong from the start, as the program is written, one state is enough.
     pub(crate) fn if_out_of_reach(task: &Task<'_>) -> Option<LeftOut> {
         is_out_of_reach(task.program).then(|| LeftOut::new(task, Reduction::Reach, false))

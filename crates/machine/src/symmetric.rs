@@ -101,11 +101,6 @@ where
         Some(Symmetric { inner, group, old_threads, images, globals, names, listed, best, image, least })
     }
 
-    /// How many renamings there are.
-    pub fn order(&self) -> usize {
-        self.group.len()
-    }
-
     /// Renames a state to the least one; the number of the renaming.
     fn minimise(&mut self, state: &mut State) -> usize {
         self.describe(state);

@@ -353,7 +353,7 @@ pub(crate) fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
 fn find(states: &StateSet, state: &State) -> Option<StateRef> {
     let mut packed = Vec::new();
     state.pack(&mut packed);
-    states.refs().find(|at| states.get(*at) == packed)
+    states.find(&packed)
 }
 
 /// Stops a search once an attack before it has a witness.
