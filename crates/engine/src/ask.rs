@@ -25,9 +25,9 @@ const SIDE_WORK: usize = 8_000_000;
 pub struct Finding {
     /// The verdict; a violation was made simple.
     pub checked: Checked,
-    /// What it took.
+    /// What it cost: states, questions and the like.
     pub statistics: Statistics,
-    /// Who answered.
+    /// The engine that answered.
     pub engine: &'static str,
     /// Of a violation, as far as that was asked: why it can happen.
     pub why: Explanation,

@@ -23,7 +23,7 @@ use machine::{Backward, Machine, Pooled, State, Stepper, Trace, replay};
 pub enum BufferAbstraction {
     /// The values on their way, and the newest.
     Set,
-    /// How many of each.
+    /// How many stores of each value are on their way.
     Multiset,
     /// The oldest so many in order, and the values of the others.
     Oldest(usize),

@@ -128,7 +128,7 @@ fn begun(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut, reach: Option<Reach
 
 /// The beginning of a search.
 enum SearchBegun {
-    /// And its end.
+    /// It came to its end.
     Ended(ExplorationRound),
     /// There are more states than should be looked at like this.
     Large(Large),

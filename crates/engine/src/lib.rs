@@ -147,7 +147,7 @@ impl<'a> Run<'a> {
 pub struct Answer {
     /// The verdict, not yet checked.
     pub verdict: Verdict,
-    /// What it took.
+    /// What it cost: states, questions and the like.
     pub statistics: Statistics,
     /// The engine that found it.
     pub engine: &'static str,

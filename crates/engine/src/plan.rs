@@ -72,7 +72,7 @@ pub struct Facts<'p> {
 
 /// An entry of a plan.
 pub struct PlanEntry {
-    /// Who is asked.
+    /// The engine that is asked.
     pub engine: &'static dyn Engine,
     /// Its share of the work, in percent.
     pub share: usize,
@@ -82,7 +82,7 @@ pub struct PlanEntry {
     pub head_start: Option<usize>,
 }
 
-/// Who takes turns.
+/// Which engines take turns, and which do not.
 pub struct Plan<'p> {
     /// What it is made from.
     pub facts: Facts<'p>,

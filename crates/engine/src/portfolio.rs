@@ -141,11 +141,11 @@ struct Race<'a> {
     run: &'a Run<'a>,
     table: Mutex<Table>,
     changed: Condvar,
-    /// Whoever is still there may stop.
+    /// Set once the engines that still work may stop.
     over: AtomicBool,
 }
 
-/// How far everybody is.
+/// How far each engine is.
 struct Table {
     turns: Vec<Turn>,
     /// The memory that everybody said to have taken.

@@ -38,7 +38,7 @@ pub struct Cartesian<'m, 'p> {
 /// Steps that an agent takes alone.
 struct AgentRun {
     thread: ThreadId,
-    /// None if it cannot act.
+    /// Empty if the agent cannot act.
     steps: Vec<ExactStep>,
     end: State,
     /// What all steps but the last touch.

@@ -81,7 +81,7 @@ impl Agents {
         }
     }
 
-    /// Those of two sets.
+    /// The agents of two sets.
     pub(crate) fn and(self, other: Agents) -> Agents {
         Agents { programs: self.programs | other.programs, buffers: self.buffers | other.buffers }
     }

@@ -34,9 +34,9 @@ impl Rules {
 
 /// Something to do with a domain over the exact machine, whichever it is.
 pub trait OnDomain {
-    /// What comes of it.
+    /// The result.
     type Done;
-    /// Does it.
+    /// Does it on this domain.
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum CubeSearchEnded {
     NotLinearAt(NotLinearAt),
 }
 
-/// What a search took.
+/// The work of a search.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Effort {
     pub(crate) states: usize,

@@ -82,7 +82,7 @@ impl FencePlace {
 /// What fences cost in a part of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FencePrice {
-    /// Where.
+    /// The part of the program.
     pub place: FencePlace,
     /// How many times as much as elsewhere; nothing if there must be none.
     pub factor: Option<u64>,

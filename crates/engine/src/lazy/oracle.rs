@@ -63,7 +63,7 @@ pub(super) enum Asked {
     Violation(usize),
 }
 
-/// What an answer took.
+/// The work behind an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OracleWork {
     /// States of the program under SC.

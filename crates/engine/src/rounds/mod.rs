@@ -35,7 +35,7 @@ pub(crate) enum InRounds {
     Spilled(Controls, Vec<SpilledStates>),
     /// Only states with longer buffers are left.
     Heavy,
-    /// Somebody stopped it.
+    /// A monitor stopped it.
     Stopped(Stop),
     /// There is no room.
     Full,

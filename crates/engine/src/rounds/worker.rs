@@ -50,7 +50,7 @@ pub(super) struct WorkerFound {
     pub(super) shards: Vec<Shard>,
     /// What nobody could see; known to all.
     pub(super) doubts: Vec<Doubt>,
-    /// How many states all have.
+    /// How many states all workers have together.
     pub(super) states: usize,
     pub(super) bound: usize,
     /// Whether states ever were too heavy.
