@@ -46,7 +46,7 @@ fn compare(program: &Program, model: Model, bound: usize) -> &'static str {
     let back = |trace: &Trace| -> Option<Result<(), TraceRejected>> {
         flat.backward(trace).map(|trace| replay(program, model, &trace).map(|_| ()))
     };
-    match (explore(program, model, Some(bound)), explore(&flat.program, flat.model(), None)) {
+    match (explore(program, model, Some(bound)), explore(&flat.program, SC, None)) {
         (Verdict::Safe(_), Verdict::Safe(_)) => "safe",
         (Verdict::Unsafe(_), Verdict::Unsafe(trace)) => match back(&trace) {
             Some(replayed) => {

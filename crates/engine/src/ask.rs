@@ -25,9 +25,9 @@ const SIDE_WORK: usize = 8_000_000;
 pub struct Finding {
     /// The verdict; a violation was made simple.
     pub checked: Checked,
-    /// What it took.
+    /// What it cost: states, questions and the like.
     pub statistics: Statistics,
-    /// Who answered.
+    /// The engine that answered.
     pub engine: &'static str,
     /// Of a violation, as far as that was asked: why it can happen.
     pub why: Explanation,
@@ -85,32 +85,36 @@ pub fn decide(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> Result<Fin
     };
     let (mut bugs, mut without): (Vec<Bug>, Vec<&'static str>) = (Vec::new(), run.without.to_vec());
     loop {
-        let (answer, checked) = answered(task, engine, &Run { without: &without, ..*run });
+        let (statistics, answering, checked) = answered(task, engine, &Run { without: &without, ..*run });
         match checked {
             Ok(checked) => {
                 return Ok(Finding {
                     checked: simplify(task, checked, run.monitor),
-                    statistics: answer.statistics,
-                    engine: answer.engine,
+                    statistics,
+                    engine: answering,
                     why: Explanation::default(),
                     vacuous: Vec::new(),
                     bugs,
                 });
             }
             // Only who asks several can do without one of them.
-            Err(why) if answer.engine == engine.name() || without.contains(&answer.engine) => {
-                return Err(Bug { engine: answer.engine, why });
+            Err(why) if answering == engine.name() || without.contains(&answering) => {
+                return Err(Bug { engine: answering, why });
             }
             Err(why) => {
-                without.push(answer.engine);
-                bugs.push(Bug { engine: answer.engine, why });
+                without.push(answering);
+                bugs.push(Bug { engine: answering, why });
             }
         }
     }
 }
 
-/// What the engine says, without its verdict, and that as far as it passes the check.
-fn answered(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> (Unproved, Result<Checked, Rejected>) {
+/// What it took, who answered, and the verdict as far as it passes the check.
+fn answered(
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    run: &Run<'_>,
+) -> (Statistics, &'static str, Result<Checked, Rejected>) {
     let named = Named::new(engine.name(), run.monitor);
     let Answer { verdict, statistics, engine } =
         within_limits(task, engine, &Run { monitor: &named, ..*run });
@@ -119,13 +123,7 @@ fn answered(task: &Task<'_>, engine: &dyn Engine, run: &Run<'_>) -> (Unproved, R
         Err(Rejected::Stopped(stop)) => check(task, Verdict::Unknown(vec![Reason::Stopped(stop)]), &Ignore),
         checked => checked,
     };
-    (Unproved { statistics, engine }, checked)
-}
-
-/// An answer without its verdict.
-struct Unproved {
-    statistics: Statistics,
-    engine: &'static str,
+    (statistics, engine, checked)
 }
 
 /// What the engine says. A run to what was not read of the program is no violation; there may still be

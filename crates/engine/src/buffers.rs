@@ -12,8 +12,8 @@
 //! found: with k beyond the length of a shortest violation, a shortest run forgets nothing.
 
 use crate::complete::{BackwardEnding, go_back, seen};
-use crate::search::{Ended, Limits, Order, Weight, search};
-use crate::stepping::Stepping;
+use crate::search::{Ended, Limits, search};
+use crate::stepping::{Stepping, broken_off};
 use crate::{Answer, Engine, Run};
 use evidence::{Certificate, PoolProof, Progress, Reason, Statistics, Stores, Task, Verdict};
 use machine::{Backward, Machine, Pooled, State, Stepper, Trace, replay};
@@ -23,7 +23,7 @@ use machine::{Backward, Machine, Pooled, State, Stepper, Trace, replay};
 pub enum BufferAbstraction {
     /// The values on their way, and the newest.
     Set,
-    /// How many of each.
+    /// How many stores of each value are on their way.
     Multiset,
     /// The oldest so many in order, and the values of the others.
     Oldest(usize),
@@ -151,21 +151,17 @@ fn forwards(
     statistics: &mut Statistics,
 ) -> Found {
     let mut system = Stepping::hunting(Stepper::new(machine));
-    let limits = Limits {
-        order: Order::Breadth,
-        depth: None,
-        states: None,
-        weight: Weight::Ignore,
-        monitor: run.monitor,
-    };
-    let found = search(&mut system, &limits);
+    let found = search(&mut system, &Limits::none(run.monitor));
     *statistics = Statistics {
         states: found.states.len(),
         k: Some(k),
         method: Some(if k == 0 { "set" } else { "oldest in order" }),
         ..Statistics::default()
     };
-    let doubts: Vec<Reason> = system.doubts.take().into_iter().map(Reason::Doubt).collect();
+    if let Some(reason) = broken_off(&found) {
+        return unknown(reason);
+    }
+    let doubts = system.take_reasons();
     match found.ended {
         Ended::Goal(at, violation) => {
             let trace = system.trace(&found.states, at, violation);
@@ -175,13 +171,11 @@ fn forwards(
                 Err(_) => Found::Spurious(Some(trace)),
             }
         }
-        Ended::Stopped(stop) => unknown(Reason::Stopped(stop)),
-        Ended::Full | Ended::Heavy | Ended::Deep => unknown(Reason::Full),
-        Ended::Complete if doubts.is_empty() => {
+        _ if doubts.is_empty() => {
             let set = system.closed_set(found.states);
             Found::Verdict(Verdict::Safe(Certificate::Pools(PoolProof { k, set })))
         }
-        Ended::Complete => Found::Verdict(Verdict::Unknown(doubts)),
+        _ => Found::Verdict(Verdict::Unknown(doubts)),
     }
 }
 

@@ -18,7 +18,7 @@ mod predicates;
 
 use crate::cegar::{Halt, execute};
 use crate::ranges::growing;
-use crate::search::{Ended, Limits, Order, Weight, retrace, search};
+use crate::search::{Ended, Limits, retrace, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::symbolic::Vocabulary;
@@ -93,25 +93,16 @@ impl Engine for BoundedContexts {
             within: Mutex::default(),
             statistics: Statistics::default(),
         };
-        let verdict = match hunt.go_on() {
-            HuntEnded::Violated(trace) => Verdict::Unsafe(trace),
-            HuntEnded::Open(reasons) => match locked(&hunt.within).take() {
-                Some(within) => {
-                    let beyond = Reason::ContextsBeyond(within.contexts());
-                    Verdict::Within(Box::new(within), std::iter::once(beyond).chain(reasons).collect())
-                }
-                None => Verdict::Unknown(reasons),
-            },
+        let verdict = hunt.go_on();
+        let verdict = match (verdict, locked(&hunt.within).take()) {
+            (Verdict::Unknown(reasons), Some(within)) => {
+                let beyond = Reason::ContextsBeyond(within.contexts());
+                Verdict::Within(Box::new(within), std::iter::once(beyond).chain(reasons).collect())
+            }
+            (verdict, _) => verdict,
         };
         Answer { verdict, statistics: hunt.statistics, engine: self.name() }
     }
-}
-
-/// How the hunt ended.
-enum HuntEnded {
-    Violated(Trace),
-    /// Nothing was violated so far.
-    Open(Vec<Reason>),
 }
 
 /// What runs of so many contexts do.
@@ -141,19 +132,20 @@ struct ContextHunt<'a> {
 }
 
 impl<'a> ContextHunt<'a> {
-    fn go_on(&mut self) -> HuntEnded {
+    /// A violation, or why none was found further on.
+    fn go_on(&mut self) -> Verdict {
         let most = self.run.contexts.contexts.unwrap_or(Contexts::MOST).min(Contexts::MOST);
         let mut left_out = Vec::new();
         for contexts in 1..=most {
             let (proof, doubts) = match self.precise(contexts) {
-                ContextsExplored::Violated(trace) => return HuntEnded::Violated(trace),
+                ContextsExplored::Violated(trace) => return Verdict::Unsafe(trace),
                 ContextsExplored::Closed(proof, doubts) => (proof, doubts),
                 ContextsExplored::Spurious => {
                     left_out = vec![Reason::Imprecise(self.precision)];
                     break;
                 }
-                ContextsExplored::Beyond => return HuntEnded::Open(vec![Reason::Full]),
-                ContextsExplored::Stopped(reason) => return HuntEnded::Open(vec![reason]),
+                ContextsExplored::Beyond => return Verdict::Unknown(vec![Reason::Full]),
+                ContextsExplored::Stopped(reason) => return Verdict::Unknown(vec![reason]),
             };
             let last = !proof.reaches(contexts);
             // Without all of its states nothing is proved, but more contexts may show a violation.
@@ -166,8 +158,8 @@ impl<'a> ContextHunt<'a> {
             }
         }
         match self.check() {
-            Ok(()) => HuntEnded::Open(left_out),
-            Err(stop) => HuntEnded::Open(vec![Reason::Stopped(stop)]),
+            Ok(()) => Verdict::Unknown(left_out),
+            Err(stop) => Verdict::Unknown(vec![Reason::Stopped(stop)]),
         }
     }
 
@@ -234,16 +226,9 @@ impl<'a> ContextHunt<'a> {
         let mut system = Stepping::hunting(domain);
         let contexts = system.domain.stepper().machine().most();
         let monitor = Holding { hunt: self, contexts, work: 0 };
-        let limits = Limits {
-            order: Order::Breadth,
-            depth: None,
-            states: most,
-            weight: Weight::Ignore,
-            monitor: &monitor,
-        };
-        let found = search(&mut system, &limits);
+        let found = search(&mut system, &Limits { states: most, ..Limits::none(&monitor) });
         self.statistics.states = found.states.len();
-        let doubts: Vec<Reason> = system.doubts.take().into_iter().map(Reason::Doubt).collect();
+        let doubts = system.take_reasons();
         match found.ended {
             Ended::Goal(at, violation) => match self.trace(&mut system, &found.states, at, violation) {
                 Ok(Some(trace)) => ContextsExplored::Violated(trace),

@@ -16,8 +16,8 @@
 
 use crate::reduce::LeftOut;
 use crate::rounds::{Going, InRounds, go_on};
-use crate::search::{Ended, Limits, Order, Search, Weight, search};
-use crate::stepping::Stepping;
+use crate::search::{Ended, Limits, Order, Search, search};
+use crate::stepping::{Stepping, broken_off};
 use crate::{Answer, Engine, Reduction, Run};
 use evidence::{ClosedSet, Controls, Reason, SpilledStates, Statistics, Stop, Task, Verdict, fingerprint};
 use machine::{Buffered, DataDomain, Doubt, OnDomain, Trace, Violation};
@@ -47,21 +47,15 @@ impl Engine for Explicit {
         let verdict = match round.outcome {
             ExplorationOutcome::Violated(trace) if round.nearest => Verdict::Unsafe(trace),
             ExplorationOutcome::Violated(trace) => Verdict::Unsafe(shortest(task, run, trace, round.states)),
-            ExplorationOutcome::Explored(set) if round.doubts.is_empty() => {
-                Verdict::Safe(reducing.certificate(set))
-            }
-            ExplorationOutcome::Shared(part) if round.doubts.is_empty() => {
-                Verdict::Safe(reducing.part(part, round.states, run.crew))
-            }
-            ExplorationOutcome::Spilled(controls, parts) if round.doubts.is_empty() => {
-                let budget = run.spill.map_or(0, |spill| spill.budget());
-                Verdict::Safe(reducing.spilled(controls, parts, budget))
-            }
-            ExplorationOutcome::Explored(_)
-            | ExplorationOutcome::Shared(_)
-            | ExplorationOutcome::Spilled(..) => Verdict::Unknown(round.doubts),
             ExplorationOutcome::Stopped(reason) => {
                 Verdict::Unknown(std::iter::once(reason).chain(round.doubts).collect())
+            }
+            _ if !round.doubts.is_empty() => Verdict::Unknown(round.doubts),
+            ExplorationOutcome::Explored(set) => Verdict::Safe(reducing.proof(Vec::new(), None, set)),
+            ExplorationOutcome::Shared(part) => Verdict::Safe(reducing.part(part, round.states, run.crew)),
+            ExplorationOutcome::Spilled(controls, parts) => {
+                let budget = run.spill.map_or(0, |spill| spill.budget());
+                Verdict::Safe(reducing.spilled(controls, parts, budget))
             }
         };
         Answer { verdict, statistics, engine: self.name() }
@@ -134,7 +128,7 @@ fn begun(task: &Task<'_>, run: &Run<'_>, left_out: &LeftOut, reach: Option<Reach
 
 /// The beginning of a search.
 enum SearchBegun {
-    /// And its end.
+    /// It came to its end.
     Ended(ExplorationRound),
     /// There are more states than should be looked at like this.
     Large(Large),
@@ -268,41 +262,31 @@ impl OnDomain for Exploration<'_> {
     type Done = SearchBegun;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> SearchBegun {
-        explored(domain, self)
-    }
-}
-
-fn explored<'m, 'p: 'm>(
-    domain: impl DataDomain<'m, Machine = Buffered<'p>>,
-    Exploration { run, reach, whole }: Exploration<'_>,
-) -> SearchBegun {
-    let mut system = Stepping::hunting(domain);
-    let depth = reach.and_then(|reach| reach.depth);
-    let limits = Limits {
-        order: if depth.is_some() { Order::Breadth } else { run.order },
-        depth,
-        states: reach.map(|reach| reach.states),
-        weight: if depth.is_some() { Weight::Ignore } else { Weight::LightFirst(run.max_buffer) },
-        monitor: run.monitor,
-    };
-    let found = search(&mut system, &limits);
-    let states = found.states.len();
-    if found.ended == Ended::Stopped(Stop::States) && reach.is_some_and(|reach| states > reach.states) {
-        let controls = Controls::of(system.domain.stepper());
-        return SearchBegun::Large(Large { found, controls, doubts: system.doubts.take() });
-    }
-    let outcome = match found.ended {
-        Ended::Goal(at, violation) => {
-            ExplorationOutcome::Violated(system.trace(&found.states, at, violation))
+        let Exploration { run, reach, whole } = self;
+        let mut system = Stepping::hunting(domain);
+        let limits = match reach.and_then(|reach| reach.depth) {
+            None => run.limits(),
+            depth => Limits { depth, ..Limits::none(run.monitor) },
+        };
+        let limits = Limits { states: reach.map(|reach| reach.states), ..limits };
+        let found = search(&mut system, &limits);
+        let states = found.states.len();
+        if found.ended == Ended::Stopped(Stop::States) && reach.is_some_and(|reach| states > reach.states) {
+            let controls = Controls::of(system.domain.stepper());
+            return SearchBegun::Large(Large { found, controls, doubts: system.doubts.take() });
         }
-        Ended::Complete | Ended::Deep => ExplorationOutcome::Explored(system.closed_set(found.states)),
-        Ended::Heavy => ExplorationOutcome::Stopped(Reason::BuffersBeyond(found.bound)),
-        Ended::Stopped(stop) => ExplorationOutcome::Stopped(Reason::Stopped(stop)),
-        Ended::Full => ExplorationOutcome::Stopped(Reason::Full),
-    };
-    let doubts = system.doubts.take().into_iter().map(Reason::Doubt).collect();
-    let nearest = whole && limits.order == Order::Breadth && !found.postponed;
-    SearchBegun::Ended(ExplorationRound { outcome, states, bound: found.bound, nearest, doubts })
+        let nearest = whole && limits.order == Order::Breadth && !found.postponed;
+        let bound = found.bound;
+        let outcome = match (broken_off(&found), found.ended) {
+            (Some(reason), _) => ExplorationOutcome::Stopped(reason),
+            (None, Ended::Goal(at, violation)) => {
+                ExplorationOutcome::Violated(system.trace(&found.states, at, violation))
+            }
+            (None, _) => ExplorationOutcome::Explored(system.closed_set(found.states)),
+        };
+        let doubts = system.take_reasons();
+        SearchBegun::Ended(ExplorationRound { outcome, states, bound, nearest, doubts })
+    }
 }
 
 /// A violation with fewer steps, if longer buffers allow one.

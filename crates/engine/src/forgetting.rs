@@ -8,9 +8,9 @@
 use crate::Run;
 use crate::ranges::{growing, growing_variables};
 use crate::reduce::LeftOut;
-use crate::search::{Ended, Limits, Weight, search};
+use crate::search::{Ended, Limits, search};
 use crate::stepping::Stepping;
-use evidence::{Certificate, ClosedSet, ReducedProof, Statistics, Task, Verdict};
+use evidence::{ClosedSet, Statistics, Task, Verdict};
 use machine::{Buffered, DataDomain, OnDomain};
 use program::{Program, VarId};
 
@@ -25,9 +25,7 @@ pub(crate) fn without_growth(task: &Task<'_>, run: &Run<'_>) -> Option<(Verdict,
     let left_out = LeftOut::usual(&task, run.reduction);
     let (set, statistics) = left_out.on(&task.machine(), Finite { run })??;
     let statistics = Statistics { method: Some(left_out.method_with_forgetting()), ..statistics };
-    let LeftOut { rules, renamings } = left_out;
-    let proof = ReducedProof { forgotten, gaps: None, rules, renamings, set };
-    Some((Verdict::Safe(Certificate::Reduced(Box::new(proof))), statistics))
+    Some((Verdict::Safe(left_out.proof(forgotten, None, set)), statistics))
 }
 
 /// What to forget so that nothing grows any more, and the program without it.
@@ -56,13 +54,7 @@ impl OnDomain for Finite<'_> {
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
         let mut system = Stepping::hunting(domain);
-        let limits = Limits {
-            order: self.run.order,
-            depth: None,
-            states: Some(MOST),
-            weight: Weight::LightFirst(self.run.max_buffer),
-            monitor: self.run.monitor,
-        };
+        let limits = Limits { states: Some(MOST), ..self.run.limits() };
         let found = search(&mut system, &limits);
         let statistics =
             Statistics { states: found.states.len(), k: Some(found.bound), ..Statistics::default() };

@@ -11,10 +11,10 @@
 
 use crate::forgetting::without_growth;
 use crate::reduce::LeftOut;
-use crate::search::{Ended, Limits, Weight, search};
-use crate::stepping::Stepping;
+use crate::search::{Ended, Limits, search};
+use crate::stepping::{Stepping, broken_off};
 use crate::{Answer, Engine, Reduction, Run};
-use evidence::{Certificate, Listed, Reason, ReducedProof, Statistics, Stop, Task, Verdict};
+use evidence::{Reason, Statistics, Stop, Task, Verdict};
 use machine::{Buffered, DataDomain, GapStepper, Gaps, OnDomain, Unsupported, on_kinds, replay};
 
 /// Precisions beyond this are not tried.
@@ -70,7 +70,7 @@ fn round(task: &Task<'_>, run: &Run<'_>, precision: i64, left_out: &LeftOut) -> 
             return (Attempt::Done(unknown), Statistics::default());
         }
     };
-    let none = LeftOut::nothing();
+    let none = LeftOut::default();
     let plain = Forms { task, run, gaps, left_out: &none, most: None };
     let begun = match run.reduction {
         Reduction::Auto => Forms { most: Some(LARGE), ..plain }.on(&machine),
@@ -121,62 +121,33 @@ impl OnDomain for Forms<'_> {
     type Done = Option<(Attempt, Statistics)>;
 
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done {
-        explored(domain, &self)
-    }
-}
-
-/// Explores normal forms; `None` if there are more than there should be.
-fn explored<'m, 'p: 'm>(
-    domain: impl DataDomain<'m, Machine = Buffered<'p>>,
-    forms: &Forms<'_>,
-) -> Option<(Attempt, Statistics)> {
-    let Forms { task, run, gaps, left_out, most } = *forms;
-    let mut system = Stepping::hunting(domain);
-    let limits = Limits {
-        order: run.order,
-        depth: None,
-        states: most,
-        weight: Weight::LightFirst(run.max_buffer),
-        monitor: run.monitor,
-    };
-    let found = search(&mut system, &limits);
-    let method = left_out.method();
-    let statistics =
-        Statistics { states: found.states.len(), k: Some(found.bound), method, ..Default::default() };
-    let unknown = |reason| Attempt::Done(Verdict::Unknown(vec![reason]));
-    let doubts = system.doubts.take();
-    let step = match found.ended {
-        Ended::Goal(at, violation) => {
-            // Perhaps the exact machine can take the run to the violating normal form.
-            let trace = system.trace(&found.states, at, violation);
-            match replay(task.program, task.model, &trace) {
-                Ok(_) => Attempt::Done(Verdict::Unsafe(trace)),
-                Err(_) if doubts.is_empty() => Attempt::Spurious,
-                Err(_) => Attempt::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect())),
+        let Forms { task, run, gaps, left_out, most } = self;
+        let mut system = Stepping::hunting(domain);
+        let found = search(&mut system, &Limits { states: most, ..run.limits() });
+        let states = found.states.len();
+        if found.ended == Ended::Stopped(Stop::States) && most.is_some_and(|most| states > most) {
+            return None;
+        }
+        let statistics =
+            Statistics { states, k: Some(found.bound), method: left_out.method(), ..Default::default() };
+        let doubts = system.take_reasons();
+        let attempt = match (broken_off(&found), found.ended) {
+            (Some(reason), _) => Attempt::Done(Verdict::Unknown(vec![reason])),
+            (None, Ended::Goal(at, violation)) => {
+                // Perhaps the exact machine can take the run to the violating normal form.
+                let trace = system.trace(&found.states, at, violation);
+                match replay(task.program, task.model, &trace) {
+                    Ok(_) => Attempt::Done(Verdict::Unsafe(trace)),
+                    Err(_) if doubts.is_empty() => Attempt::Spurious,
+                    Err(_) => Attempt::Done(Verdict::Unknown(doubts)),
+                }
             }
-        }
-        Ended::Stopped(Stop::States) if most.is_some_and(|most| found.states.len() > most) => return None,
-        Ended::Stopped(stop) => unknown(Reason::Stopped(stop)),
-        Ended::Full => unknown(Reason::Full),
-        Ended::Heavy => unknown(Reason::BuffersBeyond(found.bound)),
-        Ended::Complete | Ended::Deep if doubts.is_empty() => {
-            let set = system.closed_set(found.states);
-            let LeftOut { rules, renamings } = left_out;
-            let certificate = match left_out.is_none() {
-                true => Certificate::Listed(Listed { gaps: Some(gaps), set }),
-                false => Certificate::Reduced(Box::new(ReducedProof {
-                    forgotten: Vec::new(),
-                    gaps: Some(gaps),
-                    rules: *rules,
-                    renamings: renamings.clone(),
-                    set,
-                })),
-            };
-            Attempt::Done(Verdict::Safe(certificate))
-        }
-        Ended::Complete | Ended::Deep => {
-            Attempt::Done(Verdict::Unknown(doubts.into_iter().map(Reason::Doubt).collect()))
-        }
-    };
-    Some((step, statistics))
+            (None, _) if doubts.is_empty() => {
+                let set = system.closed_set(found.states);
+                Attempt::Done(Verdict::Safe(left_out.clone().proof(Vec::new(), Some(gaps), set)))
+            }
+            (None, _) => Attempt::Done(Verdict::Unknown(doubts)),
+        };
+        Some((attempt, statistics))
+    }
 }

@@ -134,12 +134,20 @@ impl Default for Run<'_> {
     }
 }
 
+impl<'a> Run<'a> {
+    /// Those of an exact search: in the order that is wanted, with short buffers first.
+    pub(crate) fn limits(&self) -> Limits<'a> {
+        let weight = Weight::LightFirst(self.max_buffer);
+        Limits { order: self.order, weight, ..Limits::none(self.monitor) }
+    }
+}
+
 /// What an engine found.
 #[derive(Debug)]
 pub struct Answer {
     /// The verdict, not yet checked.
     pub verdict: Verdict,
-    /// What it took.
+    /// What it cost: states, questions and the like.
     pub statistics: Statistics,
     /// The engine that found it.
     pub engine: &'static str,

@@ -12,7 +12,7 @@ use crate::ranges::growing;
 use crate::{BoundedContexts, Cegar, Complete, Engine, Explicit, Extrapolate, GapProofs, InTurns, Lazy};
 use evidence::Task;
 use machine::GapStepper;
-use program::{Domain, Int, Op, Program, Span};
+use program::{Domain, Int, Op, Span};
 
 /// An engine that may be tried.
 struct Candidate {
@@ -72,7 +72,7 @@ pub struct Facts<'p> {
 
 /// An entry of a plan.
 pub struct PlanEntry {
-    /// Who is asked.
+    /// The engine that is asked.
     pub engine: &'static dyn Engine,
     /// Its share of the work, in percent.
     pub share: usize,
@@ -82,7 +82,7 @@ pub struct PlanEntry {
     pub head_start: Option<usize>,
 }
 
-/// Who takes turns.
+/// Which engines take turns, and which do not.
 pub struct Plan<'p> {
     /// What it is made from.
     pub facts: Facts<'p>,
@@ -116,7 +116,7 @@ pub fn plan<'p>(task: &Task<'p>) -> Plan<'p> {
 fn seeing(candidate: &Candidate, facts: &Facts<'_>) -> Result<(), String> {
     match facts.task.program.speaks_of_buffers() {
         Some(span) if !candidate.engine.sees_buffers(&facts.task) => {
-            let place = place(facts.task.program, span);
+            let place = facts.place(span);
             Err(format!("it does not know when buffers are empty, and {place} speaks of that"))
         }
         _ => Ok(()),
@@ -138,26 +138,25 @@ fn robustness(facts: &Facts<'_>) -> Result<String, String> {
 }
 
 fn predicates(facts: &Facts<'_>) -> Result<String, String> {
-    let place = |span| place(facts.task.program, span);
     Ok(match (facts.growing, facts.piling_up) {
         (Some(span), _) => {
-            format!("numbers may grow without end, by {}; it finds what matters of them", place(span))
+            format!("numbers may grow without end, by {}; it finds what matters of them", facts.place(span))
         }
         (None, Some(span)) => format!(
             "store buffers may grow without end, by {}; it keeps some stores and what holds for all others",
-            place(span)
+            facts.place(span)
         ),
         (None, None) => "a few predicates may be enough where there are many states".to_string(),
     })
 }
 
 fn order_and_gaps(facts: &Facts<'_>) -> Result<String, String> {
-    let place = |span| place(facts.task.program, span);
     match (facts.beyond_gaps, facts.growing) {
-        (Some(span), _) => Err(format!("it cannot handle {}", place(span))),
-        (None, Some(span)) => {
-            Ok(format!("numbers may grow without end, by {}; it knows them by their order", place(span)))
-        }
+        (Some(span), _) => Err(format!("it cannot handle {}", facts.place(span))),
+        (None, Some(span)) => Ok(format!(
+            "numbers may grow without end, by {}; it knows them by their order",
+            facts.place(span)
+        )),
         (None, None) => {
             Err("no number can be seen to grow, so it would explore as many states as `explicit`".to_string())
         }
@@ -165,13 +164,12 @@ fn order_and_gaps(facts: &Facts<'_>) -> Result<String, String> {
 }
 
 fn backwards(facts: &Facts<'_>) -> Result<String, String> {
-    let place = |span| place(facts.task.program, span);
     match (facts.growing, facts.piling_up) {
-        (Some(span), _) => Err(format!("numbers may grow without end, by {}", place(span))),
+        (Some(span), _) => Err(format!("numbers may grow without end, by {}", facts.place(span))),
         (None, None) => Err("store buffers cannot be seen to grow, so exploring ends too".to_string()),
         (None, Some(span)) => Ok(format!(
             "store buffers may grow without end, by {}; it ends whatever they do, if data are finite",
-            place(span)
+            facts.place(span)
         )),
     }
 }
@@ -213,13 +211,14 @@ fn draws_a_number(op: &Op) -> bool {
     }
 }
 
-/// A statement and its line.
-fn place(program: &Program, span: Span) -> String {
-    let line = program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default();
-    format!("`{}`{line}", program.source.snippet(span))
-}
-
 impl<'p> Facts<'p> {
+    /// A statement and its line.
+    fn place(&self, span: Span) -> String {
+        let source = &self.task.program.source;
+        let line = source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default();
+        format!("`{}`{line}", source.snippet(span))
+    }
+
     fn kind(&self) -> TaskKind {
         match (self.growing.is_some(), self.piling_up.is_some(), self.draws) {
             (false, false, _) => TaskKind::Finite,

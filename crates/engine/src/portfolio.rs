@@ -61,14 +61,15 @@ impl Engine for Portfolio {
     }
 }
 
-/// The work that one of several engines may have done by the end of a round; `ahead` if it has a head start.
-fn allowance(engines: usize, share: usize, round: usize, ahead: bool) -> usize {
+/// The work that one of several engines may have done by the end of a round, as far as it is now.
+fn allowance(engines: usize, entry: &PlanEntry, round: usize, progress: &Progress) -> usize {
+    let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
     let mut average = FIRST_ROUND;
     for _ in 0..round {
         average = average.saturating_add(average / 8);
     }
     let same = average.min(SMALL);
-    let usual = same + (average - same).saturating_mul(engines * share) / 100;
+    let usual = same + (average - same).saturating_mul(engines * entry.share) / 100;
     if ahead { usual.max(average.saturating_mul(HEAD_START_TIMES).min(HEAD_START)) } else { usual }
 }
 
@@ -101,9 +102,14 @@ fn result(table: Table) -> Answer {
     }
     let reasons = ended.iter().flat_map(|(_, answer)| reasons_of(answer).to_vec()).collect();
     let reasons = limits_first(reasons);
+    // A bound within which nothing is violated still holds, with what everybody could not do beyond it.
     let is_bounded = |(_, answer): &(usize, Answer)| matches!(answer.verdict, Verdict::Within(..));
     if let Some(at) = ended.iter().position(is_bounded) {
-        return still_bounded(ended.swap_remove(at).1, reasons);
+        let mut answer = ended.swap_remove(at).1;
+        if let Verdict::Within(_, own) = &mut answer.verdict {
+            *own = reasons;
+        }
+        return answer;
     }
     let verdict = Verdict::Unknown(reasons);
     let furthest = ended.into_iter().map(|(_, answer)| answer).max_by_key(|answer| answer.statistics.states);
@@ -111,15 +117,6 @@ fn result(table: Table) -> Answer {
         Some(answer) => Answer { verdict, ..answer },
         None => Answer { verdict, statistics: Statistics::default(), engine: Portfolio.name() },
     }
-}
-
-/// A bound within which nothing is violated, and what everybody could not do beyond it.
-fn still_bounded(answer: Answer, reasons: Vec<Reason>) -> Answer {
-    let verdict = match answer.verdict {
-        Verdict::Within(within, _) => Verdict::Within(within, reasons),
-        other => other,
-    };
-    Answer { verdict, ..answer }
 }
 
 /// Every reason once, limits first. Those who were called off because somebody else met a limit
@@ -144,11 +141,11 @@ struct Race<'a> {
     run: &'a Run<'a>,
     table: Mutex<Table>,
     changed: Condvar,
-    /// Whoever is still there may stop.
+    /// Set once the engines that still work may stop.
     over: AtomicBool,
 }
 
-/// How far everybody is.
+/// How far each engine is.
 struct Table {
     turns: Vec<Turn>,
     /// The memory that everybody said to have taken.
@@ -167,6 +164,11 @@ enum Turn {
 }
 
 impl Table {
+    /// Whether all have ended.
+    fn is_empty(&self) -> bool {
+        self.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }))
+    }
+
     /// The first answer in the order (round, place), if there is one.
     fn first_answer(&self) -> Option<(usize, usize)> {
         let answers = self.turns.iter().enumerate().filter_map(|(at, turn)| match turn {
@@ -216,8 +218,7 @@ impl<'a> Race<'a> {
 
     /// Ends the race if its answer is known; else lets work whose turn it is.
     fn go_on<'s>(&'s self, table: &mut Table, scope: &'s Scope<'s, '_>) {
-        let nobody_left = table.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }));
-        if nobody_left || table.first_answer().is_some_and(|answer| table.is_final(answer)) {
+        if table.is_empty() || table.first_answer().is_some_and(|answer| table.is_final(answer)) {
             self.over.store(true, Ordering::SeqCst);
         }
         while !self.over.load(Ordering::SeqCst)
@@ -267,8 +268,7 @@ impl Lane<'_, '_, '_> {
     /// Takes up how the engine ended.
     fn end(&self, answer: Answer) {
         let mut table = self.race.table();
-        let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
-        if reasons_of(&answer).iter().any(limit) {
+        if ends_all(&answer) {
             self.race.over.store(true, Ordering::SeqCst);
         }
         if table.evicted == Some(self.at) {
@@ -289,10 +289,9 @@ impl Lane<'_, '_, '_> {
     fn yield_turn(&self, progress: &Progress) -> Result<(), Stop> {
         let done = self.done.fetch_add(progress.work, Ordering::Relaxed) + progress.work;
         let (engines, entry) = (self.race.entries.len(), &self.race.entries[self.at]);
-        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
         let mut table = self.race.table();
         while let Turn::Works { round } = table.turns[self.at]
-            && done > allowance(engines, entry.share, round, ahead)
+            && done > allowance(engines, entry, round, progress)
         {
             table.turns[self.at] = Turn::Waits { round: round + 1, started: true };
             self.race.go_on(&mut table, self.scope);
@@ -359,6 +358,12 @@ fn reasons_of(answer: &Answer) -> &[Reason] {
         Verdict::Within(_, reasons) | Verdict::Unknown(reasons) => reasons,
         _ => &[],
     }
+}
+
+/// Whether an engine was stopped by what stops the others as well.
+fn ends_all(answer: &Answer) -> bool {
+    let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
+    reasons_of(answer).iter().any(limit)
 }
 
 /// Whether the question is still open.

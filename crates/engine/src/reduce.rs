@@ -7,8 +7,8 @@ use evidence::{
     Certificate, ClosedSet, Controls, Crew, Listed, ReducedProof, SharedProof, SpilledProof, SpilledStates,
     Task,
 };
-use machine::{Acting, Buffered, OnDomain, Rules, is_out_of_reach, on_reduced, usable_renamings};
-use program::{Program, Renaming, thread_swaps};
+use machine::{Acting, Buffered, Gaps, OnDomain, Rules, is_out_of_reach, on_reduced, usable_renamings};
+use program::{Program, Renaming, VarId, thread_swaps};
 
 /// How an exact search is reduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,28 +89,19 @@ pub(crate) fn renamings_among(
     reduction: Reduction,
 ) -> Vec<Renaming> {
     match reduction {
-        Reduction::None
-        | Reduction::Reach
-        | Reduction::Local
-        | Reduction::Persistent
-        | Reduction::Dynamic
-        | Reduction::Cartesian => Vec::new(),
         Reduction::Symmetry | Reduction::All | Reduction::Auto => usable_renamings(program, swaps(program)),
+        _ => Vec::new(),
     }
 }
 
 /// What a search leaves out of a program.
+#[derive(Clone, Default)]
 pub(crate) struct LeftOut {
     pub(crate) rules: Rules,
     pub(crate) renamings: Vec<Renaming>,
 }
 
 impl LeftOut {
-    /// All states are explored.
-    pub(crate) fn nothing() -> LeftOut {
-        LeftOut { rules: Rules::default(), renamings: Vec::new() }
-    }
-
     /// Where nothing can go wrong from the start, as the program is written, one state is enough.
     pub(crate) fn if_out_of_reach(task: &Task<'_>) -> Option<LeftOut> {
         is_out_of_reach(task.program).then(|| LeftOut::new(task, Reduction::Reach, false))
@@ -205,18 +196,12 @@ impl LeftOut {
         Certificate::Spilled(SpilledProof { rules, renamings, controls, parts, budget })
     }
 
-    /// The states that were explored, as a proof.
-    pub(crate) fn certificate(self, set: ClosedSet) -> Certificate {
-        if self.rules.is_none() && self.renamings.is_empty() {
-            return Certificate::Listed(Listed { gaps: None, set });
+    /// The states that were explored, as a proof: without the values of some variables, and over concrete values or normal forms.
+    pub(crate) fn proof(self, forgotten: Vec<VarId>, gaps: Option<Gaps>, set: ClosedSet) -> Certificate {
+        if self.rules.is_none() && self.renamings.is_empty() && forgotten.is_empty() {
+            return Certificate::Listed(Listed { gaps, set });
         }
         let LeftOut { rules, renamings } = self;
-        Certificate::Reduced(Box::new(ReducedProof {
-            forgotten: Vec::new(),
-            gaps: None,
-            rules,
-            renamings,
-            set,
-        }))
+        Certificate::Reduced(Box::new(ReducedProof { forgotten, gaps, rules, renamings, set }))
     }
 }

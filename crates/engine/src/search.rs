@@ -25,7 +25,7 @@ pub enum Order {
     Depth,
 }
 
-/// Something to walk.
+/// A system of states and steps that a search can walk.
 pub trait TransitionSystem {
     /// A state, unpacked.
     type State: Default;
@@ -149,10 +149,17 @@ pub struct Limits<'a> {
     pub depth: Option<usize>,
     /// No more states than this.
     pub states: Option<usize>,
-    /// Who watches.
+    /// Shows progress and enforces limits.
     pub monitor: &'a dyn Monitor,
     /// Whether to take light states first, and up to which bound.
     pub weight: Weight,
+}
+
+impl<'a> Limits<'a> {
+    /// Nearest states first, whatever they weigh, and all of them.
+    pub(crate) fn none(monitor: &'a dyn Monitor) -> Limits<'a> {
+        Limits { order: Order::Breadth, depth: None, states: None, monitor, weight: Weight::Ignore }
+    }
 }
 
 /// What to do about heavy states.

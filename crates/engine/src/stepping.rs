@@ -1,8 +1,8 @@
 //! A machine, and what a domain knows of its slots, as something to walk.
 
 use crate::batch::Batch;
-use crate::search::{TransitionSystem, expand_unpacked, retrace};
-use evidence::{ClosedSetOf, Controls};
+use crate::search::{Ended, Search, TransitionSystem, expand_unpacked, retrace};
+use evidence::{ClosedSetOf, Controls, Reason};
 use machine::{
     DataDomain, Doubt, Event, InitialStates, Machine, OwnNumbers, Remembered, State, StateRef, StateSet,
     TakenUp, Trace, TraceStep, Violation,
@@ -45,6 +45,11 @@ impl<'m, D: DataDomain<'m>> Stepping<D> {
 
     pub(crate) fn doubt(&self, doubt: Doubt) {
         self.doubts.borrow_mut().insert(doubt);
+    }
+
+    /// Why not everything was seen, as reasons of an unknown.
+    pub(crate) fn take_reasons(&self) -> Vec<Reason> {
+        self.doubts.take().into_iter().map(Reason::Doubt).collect()
     }
 
     /// The states found as a certificate, with the dictionary of their control.
@@ -149,6 +154,16 @@ impl<'m, D: DataDomain<'m>> TransitionSystem for Stepping<D> {
             found.push_packed(|start, bytes| successor.pack_behind(start, bytes), goal);
         });
         true
+    }
+}
+
+/// Why a search did not come to its end, if it was not by a goal.
+pub(crate) fn broken_off<G>(found: &Search<G>) -> Option<Reason> {
+    match found.ended {
+        Ended::Stopped(stop) => Some(Reason::Stopped(stop)),
+        Ended::Full => Some(Reason::Full),
+        Ended::Heavy => Some(Reason::BuffersBeyond(found.bound)),
+        Ended::Complete | Ended::Deep | Ended::Goal(..) => None,
     }
 }
 

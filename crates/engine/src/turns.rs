@@ -11,7 +11,7 @@
 //! Runs are under SC; with every store drained at once they are runs under each model. So this finds
 //! violations, and never that there is none.
 
-use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
+use crate::search::{Ended, Limits, TransitionSystem, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::{Reason, Statistics, Task, Verdict};
@@ -63,14 +63,8 @@ fn hunt(task: &Task<'_>, run: &Run<'_>, statistics: &mut Statistics) -> Verdict 
         let first = finished;
         for delays in first..=round {
             let mut system = TurnTaking::new(&machine, delays, round % 2 == 1);
-            let limits = Limits {
-                order: Order::Breadth,
-                depth: Some(STEPS << (round - delays)),
-                states: None,
-                weight: Weight::Ignore,
-                monitor: run.monitor,
-            };
-            let found = search(&mut system, &limits);
+            let depth = Some(STEPS << (round - delays));
+            let found = search(&mut system, &Limits { depth, ..Limits::none(run.monitor) });
             statistics.states += found.states.len();
             doubts.extend(system.inner.doubts.take());
             let reason = match found.ended {
@@ -149,11 +143,8 @@ impl<'m> TurnTaking<'m> {
     fn trace(&mut self, task: &Task<'_>, states: &StateSet, goal: StateRef, violation: Violation) -> Trace {
         let (first, labels) = path(self, states, goal);
         let steps = labels.into_iter().map(|(event, choice)| TraceStep::of(task.program, event, choice));
-        let steps = match task.model.buffers() {
-            true => TraceStep::drained_at_once(task.program, steps),
-            false => steps.collect(),
-        };
-        Trace { initial: chosen_initially(task.program, &first.state), steps, violation }
+        let initial = chosen_initially(task.program, &first.state);
+        Trace { initial, steps: steps.collect(), violation }.under(task.program, task.model)
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::local_first::always_enabled;
 use crate::reduced_domain::ReducedDomain;
-use crate::settled::{StepsAhead, steps_ahead};
+use crate::settled::{Course, Courses, courses};
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Buffered, DataDomain, Event, Machine, State};
 use program::{Loc, Op, Thread, ThreadId};
@@ -25,7 +25,7 @@ pub struct GoingAhead<D> {
 
 /// What is known of a thread.
 struct ThreadAhead {
-    steps: StepsAhead,
+    courses: Courses,
     /// By location: whether the thread can always go on.
     sure: Vec<bool>,
     /// By the number of its control: whether it may go ahead.
@@ -43,7 +43,7 @@ where
         let thread = |thread: ThreadId| {
             let automaton = program.thread(thread);
             let sure = automaton.locs().map(|loc| is_sure(automaton, loc)).collect();
-            ThreadAhead { steps: steps_ahead(machine, thread), sure, controls: Vec::new() }
+            ThreadAhead { courses: courses(machine, thread), sure, controls: Vec::new() }
         };
         let possible = machine.is_exact() && program.speaks_of_buffers().is_none();
         possible.then(|| GoingAhead {
@@ -78,7 +78,7 @@ where
         inner.successors_of(thread, state, spare, |_| doubted = true, visit);
         let event = only.filter(|_| sole && !doubted)?;
         let Event::Step { edge, .. } = event else { return None };
-        if threads[thread.index()].steps.back[edge.index()] {
+        if threads[thread.index()].courses.back[edge.index()] {
             return None;
         }
         std::mem::swap(state, ahead);
@@ -86,11 +86,12 @@ where
     }
 
     fn may_go(&mut self, thread: ThreadId, state: &State) -> bool {
-        let ThreadAhead { steps, sure, controls } = &mut self.threads[thread.index()];
+        let ThreadAhead { courses, sure, controls } = &mut self.threads[thread.index()];
         let id = state.locals[thread.index()] as usize;
         if controls.len() <= id {
             let new = self.inner.stepper().locals(thread).skip(controls.len());
-            let goes = |loc: Loc, drained: bool| sure[loc.index()] && steps.goes_if(loc, drained);
+            let goes =
+                |loc: Loc, drained: bool| sure[loc.index()] && courses.at(loc, drained) == Course::Goes;
             controls.extend(new.map(|local| goes(local.loc, local.drained())));
         }
         controls[id]
@@ -143,11 +144,7 @@ where
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        self.inner.prepare(from);
-        let mut listed = SuccessorList::default();
-        listed.fill(&self.inner, from, &mut self.spare);
-        let taken: Vec<State> = listed.by(step).cloned().collect();
-        for mut next in taken {
+        for mut next in SuccessorList::by(&mut self.inner, from, step) {
             let mut steps = self.inner.steps(from, step, &next);
             self.stand_in(&mut next, &mut |event| steps.push((event, None)));
             if next == *to {

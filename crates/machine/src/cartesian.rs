@@ -25,7 +25,7 @@ use program::{Thread, ThreadId, VarId};
 
 /// The states of the exact machine at the ends of runs.
 pub struct Cartesian<'m, 'p> {
-    few: Stubborn<Stepper<'m, Buffered<'p>>>,
+    few: Box<Stubborn<Stepper<'m, Buffered<'p>>>>,
     /// By thread and location: what steps from there touch, stores that join the buffer among it.
     touched: Vec<Vec<Touched>>,
     runs: Vec<AgentRun>,
@@ -38,7 +38,7 @@ pub struct Cartesian<'m, 'p> {
 /// Steps that an agent takes alone.
 struct AgentRun {
     thread: ThreadId,
-    /// None if it cannot act.
+    /// Empty if the agent cannot act.
     steps: Vec<ExactStep>,
     end: State,
     /// What all steps but the last touch.
@@ -69,7 +69,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
     pub fn new(machine: &'m Buffered<'p>, acting: Acting) -> Option<Cartesian<'m, 'p>> {
         let few = Stubborn::new(Stepper::new(machine), acting)?;
         Some(Cartesian {
-            few,
+            few: Box::new(few),
             touched: machine.program().threads.iter().map(touched_from).collect(),
             runs: Vec::new(),
             rest: Vec::new(),
@@ -94,7 +94,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
         let threads = self.few.stepper().machine().program().thread_ids();
         let stopped = |thread: &ThreadId| {
             let mut events = self.few.listed().iter().map(|((event, _), _)| event);
-            self.few.acting().has_program(thread.index())
+            self.few.acting.has_program(thread.index())
                 && !events.any(|event| event.thread() == *thread && matches!(event, Event::Step { .. }))
         };
         for thread in threads.filter(stopped) {
@@ -108,7 +108,7 @@ impl<'m, 'p> Cartesian<'m, 'p> {
     fn last_touched(&self, thread: ThreadId, state: &State) -> LastTouched {
         let loc = self.few.stepper().local(thread, state).loc;
         let with_stores = self.touched[thread.index()][loc.index()];
-        LastTouched { at_once: self.few.here(thread, loc).next, with_stores }
+        LastTouched { at_once: self.few.persistent.here(thread, loc).next, with_stores }
     }
 
     /// Gives every run one more step in turn, until nobody can have one.
@@ -169,7 +169,8 @@ impl<'m, 'p> Cartesian<'m, 'p> {
     fn step_on(&mut self, at: usize) -> Option<Event> {
         let AgentRun { thread, end, .. } = &self.runs[at];
         let local = self.few.stepper().local(*thread, end);
-        let (from, waits) = (local.loc, !local.drained() && self.few.here(*thread, local.loc).waits);
+        let (from, waits) =
+            (local.loc, !local.drained() && self.few.persistent.here(*thread, local.loc).waits);
         if waits {
             return None;
         }
@@ -189,7 +190,8 @@ impl<'m, 'p> Cartesian<'m, 'p> {
 
     /// What a buffer drains next where stores stay in order.
     fn next_drain(&self, thread: ThreadId, state: &State) -> Option<VarId> {
-        let first = self.few.stepper().local(thread, state).kept.first().filter(|_| self.few.in_order());
+        let first =
+            self.few.stepper().local(thread, state).kept.first().filter(|_| self.few.persistent.in_order);
         first.and_then(|entry| if let Entry::Store(variable) = entry { Some(*variable) } else { None })
     }
 }

@@ -132,7 +132,8 @@ pub trait DataDomain<'m> {
         path: &[(ExactStep, State)],
         violation: Violation,
     ) -> (Vec<ExactStep>, Violation) {
-        unfolded(self, first, path, violation)
+        let start = self.start(first);
+        (unfolded(start, first, path, |from, step, to| self.steps(from, step, to)), violation)
     }
 
     /// What a state violates: the same as all that it stands for.
@@ -141,20 +142,19 @@ pub trait DataDomain<'m> {
     }
 }
 
-/// The steps of the machine that a path stands for, one step after the other.
-pub(crate) fn unfolded<'m>(
-    domain: &mut (impl DataDomain<'m> + ?Sized),
+/// The steps to where a path begins, and those of the machine that each of its steps stands for.
+pub(crate) fn unfolded(
+    mut all: Vec<ExactStep>,
     first: &State,
     path: &[(ExactStep, State)],
-    violation: Violation,
-) -> (Vec<ExactStep>, Violation) {
-    let mut all = domain.start(first);
+    mut steps: impl FnMut(&State, ExactStep, &State) -> Vec<ExactStep>,
+) -> Vec<ExactStep> {
     let mut from = first;
     for (step, to) in path {
-        all.extend(domain.steps(from, *step, to));
+        all.extend(steps(from, *step, to));
         from = to;
     }
-    (all, violation)
+    all
 }
 
 /// The values themselves.

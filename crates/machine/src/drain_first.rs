@@ -16,6 +16,7 @@
 //! Threads whose buffers are bounded are left as they are: they need none of this.
 
 use crate::Model;
+use crate::settled::stored_by_others;
 use program::{Edge, Fence, Loc, Op, Place, Program, Thread, ThreadId, VarId};
 use std::collections::BTreeSet;
 
@@ -41,16 +42,7 @@ pub(crate) fn waiting_locations(program: &Program, model: Model, id: ThreadId) -
 
 /// By location: whether a load of what others write can come before the next operation that waits.
 fn looks_around(program: &Program, id: ThreadId) -> Vec<bool> {
-    let mut others = BTreeSet::new();
-    for thread in program.thread_ids().filter(|thread| *thread != id) {
-        for edge in program.thread(thread).edges() {
-            edge.op.for_each_part(&mut |part| {
-                if let Op::Store(variable, _) = part {
-                    others.insert(*variable);
-                }
-            });
-        }
-    }
+    let others = stored_by_others(program, id);
     let thread = program.thread(id);
     let loads = |edge: &Edge| {
         let mut found = false;

@@ -12,7 +12,7 @@
 //! offers all the same touch nothing shared.
 
 use crate::{
-    Buffered, Event, Machine, Model, MoveOf, Moves, SC, Slot, Trace, TraceStep, ValueSource, Violation,
+    Buffered, Event, Machine, Model, MoveOf, Moves, Slot, Statement, Trace, TraceStep, ValueSource, Violation,
 };
 use program::{
     Cond, Edge, Expr, Failure, FailureKind, Loc, Location, Op, Program, RegId, Rewriting, Span, ThreadId,
@@ -95,11 +95,6 @@ impl Flattened {
         let steps = trace.steps.iter().map(original).collect::<Option<Vec<TraceStep>>>()?;
         Some(Trace { initial: trace.initial.clone(), steps, violation })
     }
-
-    /// The model under which the flattened program is to be asked about.
-    pub fn model(&self) -> Model {
-        SC
-    }
 }
 
 /// A control of a thread: whether it is inside an atomic section, and the machine's part.
@@ -161,21 +156,14 @@ impl<'m, M: Machine<Global = Option<ThreadId>>> Flattening<'m, M> {
         for step in moves {
             let op = self.op(holder, &step, free.contains(&step.event))?;
             let to = self.location((step.global.is_some(), step.local));
-            self.thread
-                .edge(Edge { from, to, op, span: self.span(step.event), call: None }, Some(step.event));
+            let span = Statement::of(self.machine.program(), step.event).span;
+            self.thread.edge(Edge { from, to, op, span, call: None }, Some(step.event));
         }
         if listed == Moves::Withheld {
             let to = self.overflow();
             self.thread.edge(Edge { from, to, op: Op::Skip, span: Span::NONE, call: None }, None);
         }
         Ok(())
-    }
-
-    fn span(&self, event: Event) -> Span {
-        match event {
-            Event::Step { edge, .. } => self.thread.old().edge(edge).span,
-            Event::Drain { .. } => Span::NONE,
-        }
     }
 
     fn overflow(&mut self) -> Loc {

@@ -14,8 +14,8 @@ pub(crate) enum StepPlan {
     Offset(i64),
     /// Chooses any value of a domain.
     Choice,
-    /// Computes something else: exact while all of these lie in the window.
-    Exact(Vec<RegId>, Vec<VarId>),
+    /// Computes something else: exact while all that it reads lies in the window.
+    Exact,
 }
 
 /// Plans for all edges, and what they need.
@@ -140,10 +140,7 @@ impl Needs {
                 });
                 match total {
                     Some(offset) if offset < LARGEST => StepPlan::Offset(offset),
-                    _ => {
-                        let (registers, variables) = inputs(plain);
-                        StepPlan::Exact(registers, variables)
-                    }
+                    _ => StepPlan::Exact,
                 }
             }
         };

@@ -135,13 +135,18 @@ impl<'m, M: Machine> GapStepper<'m, M> {
             if *self.plans.at(thread, edge) != StepPlan::Offset(offset) {
                 continue;
             }
-            let (registers, variables) = self.plans.reads(thread, edge);
-            near.extend(registers.iter().map(|r| self.stepper.place(state, &Place::Register(thread, *r))));
-            near.extend(variables.iter().map(|v| self.stepper.place(state, &Place::Memory(*v))));
-            let buffered = self.stepper.buffered(thread, state);
-            near.extend(buffered.filter(|(v, _)| variables.contains(v)).map(|(_, value)| value));
+            near.extend(self.values_read(thread, edge, state));
         }
         near
+    }
+
+    /// What a step along an edge may read: registers, variables, and stores to those in the thread's buffer.
+    fn values_read(&self, thread: ThreadId, edge: EdgeId, state: &State) -> impl Iterator<Item = i64> {
+        let (registers, variables) = self.plans.reads(thread, edge);
+        let registers = registers.iter().map(move |r| Place::Register(thread, *r));
+        let places = registers.chain(variables.iter().map(|v| Place::Memory(*v)));
+        let buffered = self.stepper.buffered(thread, state).filter(|(v, _)| variables.contains(v));
+        places.map(|place| self.stepper.place(state, &place)).chain(buffered.map(|(_, value)| value))
     }
 
     /// The offset with which an event's step is run; `None` for free choices.
@@ -149,26 +154,16 @@ impl<'m, M: Machine> GapStepper<'m, M> {
         let Event::Step { thread, edge } = event else { return Some(0) };
         match self.plans.at(thread, edge) {
             StepPlan::Offset(offset) => Some(*offset),
-            StepPlan::Exact(..) => Some(0),
+            StepPlan::Exact => Some(0),
             StepPlan::Choice => None,
         }
     }
 
     /// Says so if a step computes with values that are not known exactly.
     fn doubt_inexact(&self, state: &State, thread: ThreadId, edge: EdgeId, doubt: &mut impl FnMut(Doubt)) {
-        let StepPlan::Exact(registers, variables) = self.plans.at(thread, edge) else { return };
-        let known = |place: Place| self.gaps.in_window(self.stepper.place(state, &place));
-        let exact = registers.iter().all(|r| known(Place::Register(thread, *r)))
-            && variables.iter().all(|v| known(Place::Memory(*v)))
-            && self.buffered_in_window(thread, state, variables);
-        if !exact {
+        if !self.values_read(thread, edge, state).all(|value| self.gaps.in_window(value)) {
             doubt(Doubt::Fragment(Statement::of(self.program(), Event::Step { thread, edge })));
         }
-    }
-
-    fn buffered_in_window(&self, thread: ThreadId, state: &State, variables: &[VarId]) -> bool {
-        let mut buffered = self.stepper.buffered(thread, state);
-        buffered.all(|(v, value)| !variables.contains(&v) || self.gaps.in_window(value))
     }
 
     fn steps_with_choice(
@@ -268,7 +263,7 @@ impl<'m, M: Machine> DataDomain<'m> for GapStepper<'m, M> {
             match self.plans.at(thread, edge) {
                 StepPlan::Offset(offset) => offsets.push(*offset),
                 StepPlan::Choice => choosing.push(Event::Step { thread, edge }),
-                StepPlan::Exact(..) => self.doubt_inexact(state, thread, edge, &mut doubt),
+                StepPlan::Exact => self.doubt_inexact(state, thread, edge, &mut doubt),
             }
         }
         offsets.sort_unstable();

@@ -229,10 +229,7 @@ fn places(cond: &Cond<Place>) -> Vec<Place> {
 /// By location, those that can be reached by these edges, itself among them.
 pub(crate) fn locations_ahead(thread: &Thread, edges: &dyn Fn(&Edge) -> bool) -> Vec<LocSet> {
     let count = thread.locs().count();
-    let mut ahead = vec![vec![0; count.div_ceil(64)]; count];
-    for (loc, ahead) in ahead.iter_mut().enumerate() {
-        ahead[loc / 64] |= 1 << (loc % 64);
-    }
+    let mut ahead: Vec<LocSet> = thread.locs().map(|loc| only(loc, count)).collect();
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for edge in thread.edges().iter().rev().filter(|edge| edge.from != edge.to && edges(edge)) {
@@ -245,6 +242,13 @@ pub(crate) fn locations_ahead(thread: &Thread, edges: &dyn Fn(&Edge) -> bool) ->
         }
     }
     ahead
+}
+
+/// One of so many locations.
+pub(crate) fn only(loc: Loc, count: usize) -> LocSet {
+    let mut set = vec![0; count.div_ceil(64)];
+    set[loc.index() / 64] = 1 << (loc.index() % 64);
+    set
 }
 
 pub(crate) fn has(set: &LocSet, loc: Loc) -> bool {

@@ -37,12 +37,7 @@ impl LocalFirst {
             return LocalFirst::nobody(program);
         }
         let observed = program.observed();
-        let thread = |t: ThreadId| {
-            let seen_locs: Vec<Loc> = observed.iter().filter_map(|place| at(*place, t)).collect();
-            let seen_registers: Vec<RegId> =
-                observed.iter().filter_map(|place| register(*place, t)).collect();
-            first_locations(program.thread(t), model, &seen_locs, &seen_registers)
-        };
+        let thread = |t: ThreadId| first_locations(program, model, t, &observed);
         let waiting = |t: ThreadId| waiting_locations(program, model, t);
         LocalFirst {
             threads: program.thread_ids().map(thread).collect(),
@@ -98,28 +93,18 @@ impl LocalFirst {
     }
 }
 
-fn at(place: Place, thread: ThreadId) -> Option<Loc> {
-    match place {
-        Place::At(t, loc) if t == thread => Some(loc),
-        _ => None,
-    }
-}
-
-fn register(place: Place, thread: ThreadId) -> Option<RegId> {
-    match place {
-        Place::Register(t, register) if t == thread => Some(register),
-        _ => None,
-    }
-}
-
-fn first_locations(thread: &Thread, model: Model, seen: &[Loc], seen_registers: &[RegId]) -> Vec<bool> {
+fn first_locations(program: &Program, model: Model, id: ThreadId, observed: &[Place]) -> Vec<bool> {
+    let thread = program.thread(id);
+    let seen = |place: Place| observed.binary_search(&place).is_ok();
     let turns_back = sources_of_back_edges(thread);
     let quiet = |loc: Loc| {
         let mut edges = thread.outgoing(loc).map(|(_, edge)| edge);
-        let hidden = |op: &Op| op.writes().is_none_or(|r| !seen_registers.contains(&r));
-        !seen.contains(&loc)
+        let hidden = |edge: &Edge| {
+            !seen(Place::At(id, edge.to)) && edge.op.writes().is_none_or(|r| !seen(Place::Register(id, r)))
+        };
+        !seen(Place::At(id, loc))
             && !turns_back[loc.index()]
-            && edges.all(|edge| own(thread, model, edge) && hidden(&edge.op) && !seen.contains(&edge.to))
+            && edges.all(|edge| own(thread, model, edge) && hidden(edge))
             && always_enabled(thread, loc)
     };
     thread.locs().map(quiet).collect()

@@ -29,7 +29,7 @@ pub trait Numbering {
     fn local(&self, thread: usize, own: u32) -> Option<u32>;
 }
 
-/// Those of the stepper itself.
+/// The stepper's own numbers.
 pub struct OwnNumbers;
 
 impl Numbering for OwnNumbers {
@@ -165,7 +165,7 @@ impl StateParts {
         }
     }
 
-    /// The same without parts.
+    /// The same for the same program, with no parts yet.
     pub(crate) fn none(&self) -> StateParts {
         StateParts::new(self.variables, self.threads.len())
     }
@@ -358,7 +358,7 @@ pub(crate) struct SuccessorsOf<'a> {
     parts: &'a StateParts,
     /// What every thread has in the state.
     threads: SmallVec<[&'a ThreadPart; 8]>,
-    /// Who steps.
+    /// The thread that takes the step.
     thread: usize,
     /// What comes before the thread, behind a shared part whose control takes so many bytes.
     before: PackedWords,
@@ -370,7 +370,7 @@ pub(crate) struct SuccessorsOf<'a> {
 }
 
 impl<'a> SuccessorsOf<'a> {
-    /// Those of the first thread.
+    /// Successors by steps of the first thread.
     #[inline]
     pub(crate) fn new(parts: &'a StateParts, row: &'a [u32]) -> SuccessorsOf<'a> {
         let shared = &parts.shared[row[0] as usize];
@@ -544,7 +544,7 @@ pub struct PackedValues<'v> {
 }
 
 impl<'v> PackedValues<'v> {
-    /// Those in these bytes.
+    /// The values in these bytes.
     #[inline]
     pub fn new(bytes: &'v [u8]) -> PackedValues<'v> {
         PackedValues { bytes, word: if bytes.len() <= 16 { short_word(bytes) } else { 0 } }

@@ -81,7 +81,7 @@ impl Agents {
         }
     }
 
-    /// Those of two sets.
+    /// The agents of two sets.
     pub(crate) fn and(self, other: Agents) -> Agents {
         Agents { programs: self.programs | other.programs, buffers: self.buffers | other.buffers }
     }
@@ -351,11 +351,11 @@ fn described(thread: &Thread, model: Model) -> Vec<Here> {
             let direct = edge.op.waits() || !model.buffers();
             here.waits |= edge.op.waits();
             here.goes |= !edge.op.waits();
-            edge.op.for_each_part(&mut |part| match part {
-                Op::Load(_, variable) => here.next.loads.insert(*variable),
-                Op::Store(variable, _) if direct => here.next.stores.insert(*variable),
-                _ => {}
-            });
+            let step = touched(&edge.op);
+            here.next.loads |= step.loads;
+            if direct {
+                here.next.stores |= step.stores;
+            }
         }
     }
     let mut changed = true;

@@ -34,9 +34,9 @@ impl Rules {
 
 /// Something to do with a domain over the exact machine, whichever it is.
 pub trait OnDomain {
-    /// What comes of it.
+    /// The result.
     type Done;
-    /// Does it.
+    /// Does it on this domain.
     fn run<'m, 'p: 'm>(self, domain: impl DataDomain<'m, Machine = Buffered<'p>>) -> Self::Done;
 }
 
@@ -87,9 +87,9 @@ fn reduced<'m, 'p: 'm>(
         (false, Acting::Everybody, false) => return renamed(Stepper::new(machine), renamings),
         (true, Acting::Everybody, false) => Box::new(Settled::new(machine)?),
         (false, Acting::InReach, false) => Box::new(InReach::new(Stepper::new(machine))?),
-        (true, Acting::InReach, false) => Box::new(InReach::new(Settled::new(machine)?)?),
+        (true, Acting::InReach, false) => Box::new(InReach::new(Box::new(Settled::new(machine)?))?),
         (false, few, false) => Box::new(Stubborn::new(Stepper::new(machine), few)?),
-        (true, few, false) => Box::new(Stubborn::new(Settled::new(machine)?, few)?),
+        (true, few, false) => Box::new(Stubborn::new(Box::new(Settled::new(machine)?), few)?),
         (false, few, true) => Box::new(Cartesian::new(machine, few)?),
         (true, _, true) => return None,
     };

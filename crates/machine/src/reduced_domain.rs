@@ -60,6 +60,18 @@ pub trait ReducedDomain<'m> {
         self.inner_mut().steps(from, step, to)
     }
 
+    /// As [`DataDomain::start`].
+    fn start(&mut self, first: &State) -> Vec<ExactStep> {
+        for mut state in self.inner_mut().initial().0 {
+            let mut steps = self.inner_mut().start(&state);
+            self.stand_in(&mut state, &mut |event| steps.push((event, None)));
+            if state == *first {
+                return steps;
+            }
+        }
+        Vec::new()
+    }
+
     /// As [`DataDomain::unfold`].
     fn unfold(
         &mut self,
@@ -67,71 +79,15 @@ pub trait ReducedDomain<'m> {
         path: &[(ExactStep, State)],
         violation: Violation,
     ) -> (Vec<ExactStep>, Violation) {
-        unfolded(self, first, path, violation)
+        let start = self.start(first);
+        (unfolded(start, first, path, |from, step, to| self.steps(from, step, to)), violation)
     }
 }
 
 /// One of the reduced domains over a machine.
 pub(crate) type AnyReduced<'m, M> = Box<dyn ReducedDomain<'m, Machine = M> + 'm>;
 
-impl<'m, R: ReducedDomain<'m> + ?Sized> ReducedDomain<'m> for Box<R> {
-    type Machine = R::Machine;
-
-    fn inner(&self) -> &dyn DataDomain<'m, Machine = R::Machine> {
-        (**self).inner()
-    }
-
-    fn inner_mut(&mut self) -> &mut dyn DataDomain<'m, Machine = R::Machine> {
-        (**self).inner_mut()
-    }
-
-    fn is_threadwise(&self) -> bool {
-        ReducedDomain::is_threadwise(&**self)
-    }
-
-    fn notices(&self) -> bool {
-        ReducedDomain::notices(&**self)
-    }
-
-    fn list(&mut self, state: &State) {
-        (**self).list(state);
-    }
-
-    fn listed(&self) -> &SuccessorList {
-        (**self).listed()
-    }
-
-    fn stand_in(&mut self, state: &mut State, note: &mut dyn FnMut(Event)) {
-        (**self).stand_in(state, note);
-    }
-
-    fn list_alone(&mut self, thread: ThreadId, state: &State) {
-        (**self).list_alone(thread, state);
-    }
-
-    fn notice(&mut self, thread: ThreadId, state: &mut State) {
-        ReducedDomain::notice(&mut **self, thread, state);
-    }
-
-    fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
-        ReducedDomain::waiting_together(&**self)
-    }
-
-    fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        ReducedDomain::steps(&mut **self, from, step, to)
-    }
-
-    fn unfold(
-        &mut self,
-        first: &State,
-        path: &[(ExactStep, State)],
-        violation: Violation,
-    ) -> (Vec<ExactStep>, Violation) {
-        ReducedDomain::unfold(&mut **self, first, path, violation)
-    }
-}
-
-impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
+impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for Box<R> {
     type Machine = R::Machine;
 
     /// All steps are taken before some are left out, or states are changed.
@@ -140,11 +96,11 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
     }
 
     fn is_threadwise(&self) -> bool {
-        ReducedDomain::is_threadwise(self)
+        (**self).is_threadwise()
     }
 
     fn notices(&self) -> bool {
-        ReducedDomain::notices(self)
+        (**self).notices()
     }
 
     fn stepper(&self) -> &Stepper<'m, Self::Machine> {
@@ -176,9 +132,7 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
         _: &mut State,
         doubt: impl FnMut(Doubt),
         visit: impl FnMut(Event, Option<i64>, &State),
-    ) where
-        R: Sized,
-    {
+    ) {
         self.listed().tell(doubt, visit);
     }
 
@@ -189,9 +143,7 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
         _: &mut State,
         doubt: impl FnMut(Doubt),
         mut visit: impl FnMut(&State),
-    ) where
-        R: Sized,
-    {
+    ) {
         self.list_alone(thread, state);
         self.listed().tell(doubt, |event, _, next| {
             if event.thread() == thread {
@@ -201,7 +153,7 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
     }
 
     fn notice(&mut self, thread: ThreadId, state: &mut State) {
-        ReducedDomain::notice(self, thread, state);
+        (**self).notice(thread, state);
     }
 
     fn has(&self, state: &State) -> bool {
@@ -213,22 +165,15 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
     }
 
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
-        ReducedDomain::waiting_together(self)
+        (**self).waiting_together()
     }
 
     fn start(&mut self, first: &State) -> Vec<ExactStep> {
-        for mut state in self.inner_mut().initial().0 {
-            let mut steps = self.inner_mut().start(&state);
-            self.stand_in(&mut state, &mut |event| steps.push((event, None)));
-            if state == *first {
-                return steps;
-            }
-        }
-        Vec::new()
+        (**self).start(first)
     }
 
     fn steps(&mut self, from: &State, step: ExactStep, to: &State) -> Vec<ExactStep> {
-        ReducedDomain::steps(self, from, step, to)
+        (**self).steps(from, step, to)
     }
 
     fn unfold(
@@ -237,7 +182,7 @@ impl<'m, R: ReducedDomain<'m> + ?Sized> DataDomain<'m> for R {
         path: &[(ExactStep, State)],
         violation: Violation,
     ) -> (Vec<ExactStep>, Violation) {
-        ReducedDomain::unfold(self, first, path, violation)
+        (**self).unfold(first, path, violation)
     }
 
     #[inline]

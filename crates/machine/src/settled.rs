@@ -22,12 +22,11 @@
 mod courses;
 mod spins;
 
-pub(crate) use courses::back_edges;
+pub(crate) use courses::{Course, Courses, back_edges, stored_by_others};
 
 use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::{ExactStep, SuccessorList};
 use crate::{Buffered, DataDomain, Event, Local, Machine, Slot, State, Stepper};
-use courses::{Course, Courses};
 use program::{Loc, RegId, ThreadId};
 use std::collections::BTreeSet;
 
@@ -85,7 +84,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         found.insert(automaton.entry());
         let mut work: Vec<Loc> = found.iter().copied().collect();
         while let Some(loc) = work.pop() {
-            if stands.contains(&loc) || courses.is_local(loc) || courses.at(loc, true) != Course::Stays {
+            if stands.contains(&loc) || courses.local[loc.index()] || courses.at(loc, true) != Course::Stays {
                 let new = automaton.outgoing(loc).map(|(_, edge)| edge.to);
                 work.extend(new.filter(|to| found.insert(*to)));
             }
@@ -93,17 +92,9 @@ impl<'m, 'p> Settled<'m, 'p> {
         found
     }
 
-    /// Takes threads ahead after a step of one of them, or all at the start. Calls `note` on every step.
-    fn settle(
-        &mut self,
-        state: &mut State,
-        stepped: Option<ThreadId>,
-        note: &mut (impl FnMut(Event) + ?Sized),
-    ) {
-        match stepped {
-            Some(thread) => self.advance(thread.index(), state, note),
-            None => (0..self.threads.len()).for_each(|thread| self.advance(thread, state, note)),
-        }
+    /// Takes all threads ahead. Calls `note` on every step.
+    fn settle(&mut self, state: &mut State, note: &mut (impl FnMut(Event) + ?Sized)) {
+        (0..self.threads.len()).for_each(|thread| self.advance(thread, state, note));
     }
 
     /// Takes one thread ahead.
@@ -140,10 +131,10 @@ impl<'m, 'p> Settled<'m, 'p> {
     fn spin(&mut self, thread: usize, spin: usize, state: &State) -> Spun {
         self.spinning.clone_from(state);
         self.looks.clear();
-        for _ in 0..self.threads[thread].courses.spin(spin).nodes.len() {
+        for _ in 0..self.threads[thread].courses.spins[spin].nodes.len() {
             let Some(back) = self.look(thread) else { return Spun::Stuck };
             let loc = self.spinning_at(thread);
-            let spin = self.threads[thread].courses.spin(spin);
+            let spin = &self.threads[thread].courses.spins[spin];
             if loc == spin.exit {
                 return Spun::Out { back };
             }
@@ -164,7 +155,7 @@ impl<'m, 'p> Settled<'m, 'p> {
             self.looks.push(event);
             back |= self.leads_back(event);
             let loc = self.spinning_at(thread);
-            if !self.threads[thread].courses.is_local(loc) {
+            if !self.threads[thread].courses.local[loc.index()] {
                 return Some(back);
             }
         }
@@ -179,7 +170,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         state: &mut State,
         note: &mut (impl FnMut(Event) + ?Sized),
     ) {
-        let first = self.threads[thread].courses.spin(spin).nodes[0];
+        let first = self.threads[thread].courses.spins[spin].nodes[0];
         self.spinning.clone_from(state);
         self.looks.clear();
         while self.spinning_at(thread) != first {
@@ -219,7 +210,7 @@ impl<'m, 'p> Settled<'m, 'p> {
 
     fn leads_back(&self, event: Event) -> bool {
         match event {
-            Event::Step { thread, edge } => self.threads[thread.index()].courses.leads_back(edge),
+            Event::Step { thread, edge } => self.threads[thread.index()].courses.back[edge.index()],
             Event::Drain { .. } => false,
         }
     }
@@ -249,7 +240,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         self.stepper.successors_of(thread, state, &mut next, |doubt| doubts.push(doubt), visit);
         (self.spare, listed.doubts) = (next, doubts);
         for next in listed.states_from(start) {
-            self.settle(next, Some(thread), &mut |_| {});
+            self.advance(thread.index(), next, &mut |_| {});
         }
         self.listed = listed;
     }
@@ -262,7 +253,7 @@ impl<'m, 'p> Settled<'m, 'p> {
         state: &mut State,
         note: &mut (impl FnMut(Event) + ?Sized),
     ) {
-        self.settle(state, Some(thread), note);
+        self.advance(thread.index(), state, note);
         self.settle_others(before, state, note);
     }
 
@@ -270,7 +261,7 @@ impl<'m, 'p> Settled<'m, 'p> {
     fn settle_others(&mut self, before: &State, state: &mut State, note: &mut (impl FnMut(Event) + ?Sized)) {
         let memory = self.stepper.machine().program().variables.len();
         if state.global != before.global || state.values[..memory] != before.values[..memory] {
-            self.settle(state, None, note);
+            self.settle(state, note);
         }
     }
 }
@@ -308,7 +299,7 @@ impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
     }
 
     fn stand_in(&mut self, state: &mut State, note: &mut dyn FnMut(Event)) {
-        self.settle(state, None, note);
+        self.settle(state, note);
     }
 
     fn list_alone(&mut self, thread: ThreadId, state: &State) {
@@ -323,7 +314,7 @@ impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
 
     fn waiting_together(&self) -> Vec<(ThreadId, Vec<Loc>)> {
         let spins = |(at, thread): (usize, &SettledThread)| {
-            let nodes = thread.courses.spins().iter().map(|spin| spin.nodes.clone());
+            let nodes = thread.courses.spins.iter().map(|spin| spin.nodes.clone());
             nodes.map(|nodes| (ThreadId::new(at), nodes)).collect::<Vec<_>>()
         };
         self.threads.iter().enumerate().flat_map(spins).collect()
@@ -339,27 +330,8 @@ impl<'m, 'p: 'm> ReducedDomain<'m> for Settled<'m, 'p> {
     }
 }
 
-/// What a thread may do before others without loss, but for waiting in loops.
-pub(crate) struct StepsAhead {
-    courses: Courses,
-    /// By edge: whether it leads back.
-    pub(crate) back: Vec<bool>,
-}
-
-impl StepsAhead {
-    /// Whether all that a thread can do at a location, with stores on their way or drained, may come first.
-    pub(crate) fn goes_if(&self, loc: Loc, drained: bool) -> bool {
-        self.courses.at(loc, drained) == Course::Goes
-    }
-}
-
 /// Reads off a thread's text where it may go ahead.
-pub(crate) fn steps_ahead(machine: &Buffered<'_>, thread: ThreadId) -> StepsAhead {
-    let back = back_edges(machine.program().thread(thread));
-    StepsAhead { courses: courses(machine, thread), back }
-}
-
-fn courses(machine: &Buffered<'_>, thread: ThreadId) -> Courses {
+pub(crate) fn courses(machine: &Buffered<'_>, thread: ThreadId) -> Courses {
     let live = |loc: Loc| -> Vec<RegId> {
         let mut slots = Vec::new();
         machine.slots(thread, &Local::at(loc), &mut slots);

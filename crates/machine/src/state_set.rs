@@ -65,9 +65,9 @@ pub struct StateSet {
     /// How much room they have together.
     room: usize,
     last: Option<StateRef>,
-    /// Of all states, unless every shard has one.
+    /// Finds all states, unless every shard has a table of its own.
     table: PositionTable,
-    /// Those.
+    /// The tables of shards, in a set that was put together from some.
     shards: Option<Box<[ShardTable; SHARDS]>>,
 }
 

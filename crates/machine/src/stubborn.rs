@@ -25,7 +25,7 @@ mod futures;
 mod rank;
 
 use crate::goals::Goals;
-use crate::persistent::{Here, Standing, StandingThreads, Touched};
+use crate::persistent::{Standing, StandingThreads, Touched};
 use crate::reduced_domain::ReducedDomain;
 use crate::successor_list::SuccessorList;
 use crate::{Agents, Buffered, DataDomain, Event, Local, Machine, Persistent, State};
@@ -64,7 +64,7 @@ impl Acting {
 /// The states of a domain, of which every one is left by the steps of a few agents only.
 pub struct Stubborn<D> {
     inner: D,
-    persistent: Persistent,
+    pub(crate) persistent: Persistent,
     goals: Goals,
     /// What threads may still touch, if values say it.
     futures: Option<Futures>,
@@ -77,7 +77,7 @@ pub struct Stubborn<D> {
     /// The steps of the state that was prepared last.
     listed: SuccessorList,
     /// Who acts in it.
-    acting: Agents,
+    pub(crate) acting: Agents,
     spare: State,
 }
 
@@ -138,11 +138,6 @@ where
         })
     }
 
-    /// Who acts in the state that was prepared last.
-    pub(crate) fn acting(&self) -> Agents {
-        self.acting
-    }
-
     /// By thread: what those of it may still touch who do not act in that state. Nothing if all act.
     pub(crate) fn rest(&self, state: &State) -> Vec<Touched> {
         let known = self.known_futures(state).filter(|_| self.acting != Agents::ALL);
@@ -158,19 +153,9 @@ where
         self.goals.kept_by(event) & self.goals.all() == self.goals.all()
     }
 
-    /// What the text says of a thread at a location.
-    pub(crate) fn here(&self, thread: ThreadId, loc: Loc) -> &Here {
-        self.persistent.here(thread, loc)
-    }
-
     /// How far a thread can go on from a location.
     pub(crate) fn rank_of(&self, thread: ThreadId, loc: Loc) -> u32 {
         self.ranks[thread.index()][loc.index()]
-    }
-
-    /// Whether stores of a thread stay in order.
-    pub(crate) fn in_order(&self) -> bool {
-        self.persistent.in_order
     }
 
     /// Looks at the controls that were met since the last time.

@@ -49,11 +49,6 @@ impl SuccessorList {
         self.all[..self.count].iter().map(|(step, state)| (*step, state))
     }
 
-    /// Where a step leads to.
-    pub(crate) fn by(&self, step: ExactStep) -> impl Iterator<Item = &State> {
-        self.all[..self.count].iter().filter(move |(taken, _)| *taken == step).map(|(_, state)| state)
-    }
-
     /// Keeps the steps that pass, in their order.
     pub(crate) fn keep(&mut self, passes: impl Fn(Event) -> bool) {
         let mut kept = 0;
@@ -70,6 +65,14 @@ impl SuccessorList {
     pub(crate) fn tell(&self, doubt: impl FnMut(Doubt), mut visit: impl FnMut(Event, Option<i64>, &State)) {
         self.doubts.iter().copied().for_each(doubt);
         self.all[..self.count].iter().for_each(|((event, choice), next)| visit(*event, *choice, next));
+    }
+
+    /// Where a step of a domain leads to from a state.
+    pub(crate) fn by<'m>(domain: &mut impl DataDomain<'m>, from: &State, step: ExactStep) -> Vec<State> {
+        domain.prepare(from);
+        let mut listed = SuccessorList::default();
+        listed.fill(domain, from, &mut State::default());
+        listed.all.into_iter().filter(|(taken, _)| *taken == step).map(|(_, state)| state).collect()
     }
 
     /// The states from this position on, to be changed.

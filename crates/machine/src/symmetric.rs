@@ -101,11 +101,6 @@ where
         Some(Symmetric { inner, group, old_threads, images, globals, names, listed, best, image, least })
     }
 
-    /// How many renamings there are.
-    pub fn order(&self) -> usize {
-        self.group.len()
-    }
-
     /// Renames a state to the least one; the number of the renaming.
     fn minimise(&mut self, state: &mut State) -> usize {
         self.describe(state);
@@ -287,19 +282,7 @@ where
 
     /// The successor by a step that becomes this state, and the renaming by which it does.
     fn before_renaming(&mut self, from: &State, step: ExactStep, to: &State) -> (State, usize) {
-        let mut found = Vec::new();
-        self.inner.prepare(from);
-        self.inner.successors(
-            from,
-            &mut State::default(),
-            |_| {},
-            |event, choice, next| {
-                if (event, choice) == step {
-                    found.push(next.clone());
-                }
-            },
-        );
-        for next in found {
+        for next in SuccessorList::by(&mut self.inner, from, step) {
             let mut least = next.clone();
             let element = self.minimise(&mut least);
             if least == *to {

@@ -57,6 +57,16 @@ pub struct Trace {
     pub violation: Violation,
 }
 
+impl Trace {
+    /// A violation under SC as one under a model.
+    pub fn under(self, program: &Program, model: Model) -> Trace {
+        if !model.buffers() {
+            return self;
+        }
+        Trace { steps: TraceStep::drained_at_once(program, self.steps), ..self }
+    }
+}
+
 /// Why a trace is no evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceRejected {

@@ -58,20 +58,19 @@ impl<M: Machine> Classes<'_, M> {
         self.known.get(&number).cloned()
     }
 
-    /// The class of a control. The others say what a thread's number of a control means, and number one.
+    /// The class of a control, given what its threads' numbers stand for. The last numbers a thread's control.
     pub(super) fn class(
         &mut self,
         number: u32,
         control: &Control<M::Global>,
-        shape: &dyn Fn(ThreadId, u32) -> M::Local,
+        shapes: &[M::Local],
         numbered: &mut dyn FnMut(ThreadId, &M::Local) -> u32,
     ) -> Class {
-        for (thread, local) in control.locals.iter().enumerate() {
+        for (thread, (local, shape)) in control.locals.iter().zip(shapes).enumerate() {
             let key = (ThreadId::new(thread), *local);
             if !self.images.contains_key(&key) {
-                let shape = shape(key.0, key.1);
                 let image = |renaming: &Renaming| {
-                    let new = (self.local)(renaming, key.0, &shape)?;
+                    let new = (self.local)(renaming, key.0, shape)?;
                     Some(numbered(renaming.thread(key.0), &new))
                 };
                 let images = self.group.iter().map(image).collect();

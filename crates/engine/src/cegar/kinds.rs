@@ -118,6 +118,11 @@ pub(super) fn recalled_slots(program: &Program, recall: Recall, buffers: bool) -
     })
 }
 
+/// Every slot that may exist where nothing is buffered.
+pub(crate) fn unbuffered_slots(program: &Program) -> Vec<Slot> {
+    all_slots(program, &|_, _| Vec::new())
+}
+
 /// Every slot that may exist where a thread's stores to a variable may have these.
 pub(crate) fn all_slots(program: &Program, buffered: &dyn Fn(ThreadId, VarId) -> Vec<Slot>) -> Vec<Slot> {
     let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
@@ -138,7 +143,8 @@ pub(crate) fn all_slots(program: &Program, buffered: &dyn Fn(ThreadId, VarId) ->
 
 /// Whether two slots can exist at the same time: registers of a thread only where both are live.
 pub(super) struct Together {
-    live: Vec<HashMap<RegId, Vec<bool>>>,
+    /// By thread and register: at which locations it is live.
+    live: Vec<Vec<Vec<bool>>>,
 }
 
 impl Together {
@@ -147,8 +153,9 @@ impl Together {
         let liveness = Liveness::of(program);
         let of = |thread: ThreadId| {
             let automaton = program.thread(thread);
-            let at = |r| automaton.locs().map(|loc| liveness.at(thread, loc).contains(&r)).collect();
-            (0..automaton.registers.len()).map(|r| (RegId::new(r), at(RegId::new(r)))).collect()
+            let at =
+                |r| automaton.locs().map(|loc| liveness.at(thread, loc).contains(&RegId::new(r))).collect();
+            (0..automaton.registers.len()).map(at).collect()
         };
         Together { live: program.thread_ids().map(of).collect() }
     }
@@ -160,7 +167,7 @@ impl Together {
             return false;
         }
         let register = |slot: &Slot| match slot {
-            Slot::Register(t, r) => self.live[t.index()].get(r).map(|live| (*t, live)),
+            Slot::Register(t, r) => Some((*t, self.live[t.index()].get(r.index())?)),
             _ => None,
         };
         let registers: Vec<_> = slots.iter().filter_map(register).collect();

@@ -6,6 +6,7 @@
 //! for the path to be seen through. If all of them are conjunctions, cubes over their atoms
 //! exclude the path; otherwise their atoms have to be decided by cases.
 
+use super::kinds::unbuffered_slots;
 use super::path::{leave, takes};
 use super::predicates::Predicates;
 use evidence::symbolic::{Name, Step, Value, Vocabulary, initially, start_cases};
@@ -130,7 +131,7 @@ impl Unrolled {
         vocabulary: &mut Vocabulary,
     ) -> Option<Unrolled> {
         let mut start = Vec::new();
-        for slot in slots_at_start(program) {
+        for slot in unbuffered_slots(program) {
             let var = values.fresh();
             values.slots.insert(slot, var);
             let before = vocabulary.slot(slot);
@@ -205,14 +206,6 @@ impl Unrolled {
             _ => slot,
         }
     }
-}
-
-fn slots_at_start(program: &Program) -> Vec<Slot> {
-    let mut slots: Vec<Slot> = program.variable_ids().map(Slot::Memory).collect();
-    for (thread, automaton) in program.thread_ids().zip(&program.threads) {
-        slots.extend((0..automaton.registers.len()).map(|r| Slot::Register(thread, RegId::new(r))));
-    }
-    slots
 }
 
 /// The variables that stand for the slots' values now.

@@ -34,7 +34,7 @@ mod space;
 pub(crate) use cube::BitCube;
 pub use hints::hinted;
 pub(crate) use judge::{Judge, Solver};
-pub(crate) use kinds::all_slots;
+pub(crate) use kinds::{all_slots, unbuffered_slots};
 pub(crate) use learn::{Learned, exclude};
 pub(crate) use path::{Taken, execute};
 pub(crate) use predicates::Predicates;
@@ -50,8 +50,8 @@ use evidence::{
 use kinds::recalled_slots;
 use logic::Atom;
 use machine::{
-    Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, TraceStep, Violation,
-    WithBuffers, renaming_group,
+    Buffered, Event, Forgotten, Keep, LocalFirst, Machine, Recall, SC, Slot, Trace, Violation, WithBuffers,
+    renaming_group,
 };
 use program::{Renaming, Span, thread_swaps_but_for_starts};
 use space::NotLinearAt;
@@ -182,14 +182,6 @@ struct ProofSearch<'a> {
     states: usize,
 }
 
-/// What a path to a violation means.
-enum Meaning {
-    Violation(Trace),
-    /// Something was learned that excludes it.
-    Excluded,
-    GivenUp(Reason),
-}
-
 impl<'a> ProofSearch<'a> {
     fn new(task: Task<'a>, run: Run<'a>, vocabulary: Vocabulary) -> ProofSearch<'a> {
         let abstraction = run.abstraction;
@@ -302,25 +294,27 @@ impl<'a> ProofSearch<'a> {
             CubeSearchEnded::Overflow(_) => Verdict::Unknown(vec![Reason::BuffersBeyond(self.recall.k)]),
             CubeSearchEnded::Path(path, violation, wrong) => {
                 let steps: Vec<&Step> = path.iter().map(|(step, _)| space.step(*step)).collect();
-                match self.meaning(&steps, violation, &wrong)? {
-                    Meaning::Excluded => return Ok(None),
-                    Meaning::Violation(trace) => Verdict::Unsafe(trace),
-                    Meaning::GivenUp(reason) => Verdict::Unknown(vec![reason]),
-                }
+                let Some(verdict) = self.meaning(&steps, violation, &wrong)? else { return Ok(None) };
+                verdict
             }
         };
         self.statistics.refinements = Some(self.refinements);
         Ok(Some(verdict))
     }
 
-    /// The four cases.
-    fn meaning(&mut self, steps: &[&Step], violation: Violation, wrong: &[Atom]) -> Result<Meaning, Halt> {
+    /// The four cases of what a path to a violation means; nothing yet if something was learned that excludes it.
+    fn meaning(
+        &mut self,
+        steps: &[&Step],
+        violation: Violation,
+        wrong: &[Atom],
+    ) -> Result<Option<Verdict>, Halt> {
         let events: Vec<Event> = steps.iter().map(|step| step.event).collect();
         let length = events.len();
         if let Some(trace) = self.under_sc(&events, violation)? {
             self.refinements.sc += 1;
             self.note(format!("path of {length} steps: possible under SC"));
-            return Ok(Meaning::Violation(trace));
+            return Ok(Some(Verdict::Unsafe(trace)));
         }
         let exact = self.task.machine();
         // Where nothing is buffered, that is what SC was just asked.
@@ -329,7 +323,7 @@ impl<'a> ProofSearch<'a> {
         {
             self.refinements.model += 1;
             self.note(format!("path of {length} steps: possible under {}", self.task.model.name()));
-            return Ok(Meaning::Violation(trace));
+            return Ok(Some(Verdict::Unsafe(trace)));
         }
         let machine = self.machine(self.recall);
         if self.execute(&machine, &events, Some(steps), violation)?.is_some() {
@@ -344,11 +338,11 @@ impl<'a> ProofSearch<'a> {
             Learned::Cases => "predicates decided by cases".to_string(),
             Learned::Nothing => {
                 let reason = Reason::Indistinct { templates, k: Some(self.recall.k) };
-                return Ok(Meaning::GivenUp(reason));
+                return Ok(Some(Verdict::Unknown(vec![reason])));
             }
         };
         self.note(format!("path of {length} steps: impossible with k = {}: now {what}", self.recall.k));
-        Ok(Meaning::Excluded)
+        Ok(None)
     }
 
     fn execute(
@@ -384,29 +378,26 @@ impl<'a> ProofSearch<'a> {
             events.iter().copied().filter(|event| matches!(event, Event::Step { .. })).collect();
         let sc = Buffered::exact(program, SC);
         let trace = self.execute(&sc, &steps, None, violation)?;
-        if self.task.model.is_sc() {
-            return Ok(trace);
-        }
-        Ok(trace.map(|trace| Trace { steps: TraceStep::drained_at_once(program, trace.steps), ..trace }))
+        Ok(trace.map(|trace| trace.under(program, self.task.model)))
     }
 
     /// The least k with which the events can no longer happen.
-    fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Meaning, Halt> {
+    fn raise_k(&mut self, events: &[Event], violation: Violation) -> Result<Option<Verdict>, Halt> {
         let most = self.run.max_buffer.unwrap_or(usize::MAX);
         let mut k = self.recall.k + 1;
         while self.can_happen(events, violation, Recall { k, ..self.recall })? {
             k += 1;
             if k > most {
-                return Ok(Meaning::GivenUp(Reason::BuffersBeyond(most)));
+                return Ok(Some(Verdict::Unknown(vec![Reason::BuffersBeyond(most)])));
             }
         }
         self.refinements.k += 1;
         if k > KEPT_WITHOUT_PAIRS && self.use_pairs(events, violation)? {
-            return Ok(Meaning::Excluded);
+            return Ok(None);
         }
         self.note(format!("path of {} steps: possible with k = {}: now {k}", events.len(), self.recall.k));
         self.recall.k = k;
-        Ok(Meaning::Excluded)
+        Ok(None)
     }
 
     /// Tells older forgotten stores from newer ones from now on, if there may be ever more of them, and if with

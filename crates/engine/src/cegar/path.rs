@@ -5,11 +5,11 @@
 //! last of the forgotten stores or one before it) and a move several cases: all are tried, depth
 //! first, and given up as soon as the constraints contradict each other.
 
-use super::space::{NotLinearAt, span_of, start_cases_of};
+use super::space::{NotLinearAt, start_cases_of};
 use super::{Halt, MayGoOn};
 use evidence::symbolic::{Name, Step, Value, Vocabulary, WhichMember, steps, violations};
 use logic::{Atom, Context, Linear, Model, Var};
-use machine::{Event, Local, Slot, Trace, TraceStep, Violation, WithBuffers};
+use machine::{Event, Local, Slot, Statement, Trace, TraceStep, Violation, WithBuffers};
 use program::{Domain, Int, Op, Program, Span, ThreadId, VarId};
 use rustc_hash::FxHashMap;
 
@@ -105,15 +105,18 @@ impl PathState {
 impl Inputs {
     /// Only what satisfies these constraints on the first state.
     fn assume(&mut self, first: &PathState, case: &[Atom], vocabulary: &Vocabulary) {
-        let mut parts: FxHashMap<Name, Var> = FxHashMap::default();
-        for atom in case {
-            let atom = atom.substitute_all(|var| match vocabulary.name(var) {
-                Some(Name::Slot(slot)) => Some(first.value(slot)),
-                Some(name) => Some(Linear::from(*parts.entry(name).or_insert_with(|| self.fresh()))),
-                None => None,
-            });
-            self.atoms.push(atom);
-        }
+        let atoms = self.in_state(first, case, vocabulary);
+        self.atoms.extend(atoms);
+    }
+
+    /// Atoms about a state, as constraints on what was chosen; whatever else they name is chosen now.
+    fn in_state(&mut self, state: &PathState, atoms: &[Atom], vocabulary: &Vocabulary) -> Vec<Atom> {
+        let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
+        let mut replace = |var: Var| match vocabulary.name(var)? {
+            Name::Slot(slot) => Some(state.value(slot)),
+            name => Some(Linear::from(*fresh.entry(name).or_insert_with(|| self.fresh()))),
+        };
+        atoms.iter().map(|atom| atom.substitute_all(&mut replace)).collect()
     }
 
     fn choose(&mut self, variable: VarId, range: Option<(&Int, &Int)>) -> Linear {
@@ -224,7 +227,7 @@ impl<M: WithBuffers> Execution<'_, M> {
             let mut moves = Vec::new();
             self.machine.moves(thread, &state.holder, &state.locals[thread.index()], &mut moves);
             for step in moves.iter().filter(|step| step.event == event) {
-                let span = span_of(self.machine.program(), event);
+                let span = Statement::of(self.machine.program(), event).span;
                 all.extend(steps(self.vocabulary, step).map_err(|_| NotLinearAt(span))?);
             }
         }
@@ -291,14 +294,7 @@ impl<M: WithBuffers> Execution<'_, M> {
         let span = program.properties.first().map_or(Span::NONE, |property| property.span);
         let wrong = violations(self.vocabulary, program, &standing).map_err(|_| NotLinearAt(span))?;
         for (_, atoms) in wrong.iter().filter(|(violation, _)| *violation == claimed) {
-            let mut fresh: FxHashMap<Name, Var> = FxHashMap::default();
-            let (state, inputs, vocabulary) = (&frame.state, &mut self.inputs, &*self.vocabulary);
-            let mut replace = |var: Var| match vocabulary.name(var) {
-                Some(Name::Slot(slot)) => Some(state.value(slot)),
-                Some(name) => Some(Linear::from(*fresh.entry(name).or_insert_with(|| inputs.fresh()))),
-                None => None,
-            };
-            let atoms: Vec<Atom> = atoms.iter().map(|atom| atom.substitute_all(&mut replace)).collect();
+            let atoms = self.inputs.in_state(&frame.state, atoms, self.vocabulary);
             self.context.push();
             atoms.iter().for_each(|atom| self.context.assume(atom));
             let model = if self.context.is_consistent() { self.context.model() } else { None };

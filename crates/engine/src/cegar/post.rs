@@ -53,6 +53,7 @@ const PLAN: u64 = 50;
 const TOUCHED: u64 = 40;
 
 /// How to compute the post under a step.
+#[derive(Default)]
 struct PostPlan {
     /// Predicates whose bits stay as they are.
     stays: Vec<u64>,
@@ -81,6 +82,18 @@ struct Ask {
     also: Vec<Atom>,
     /// Whether it may be decided by cases.
     splits: bool,
+}
+
+impl Ask {
+    /// What a predicate is where it has not changed.
+    fn as_it_stands(predicates: &Predicates, predicate: usize) -> Ask {
+        Ask {
+            predicate: predicate as u32,
+            before: predicates.atom(predicate).clone(),
+            also: Vec::new(),
+            splits: predicates.is_split(predicate),
+        }
+    }
 }
 
 impl<'a> Post<'a> {
@@ -141,23 +154,8 @@ impl<'a> Post<'a> {
         let known: BTreeSet<Var> = slots.iter().map(|slot| vocabulary.slot(*slot)).collect();
         let asks = (0..self.predicates.len())
             .filter(|p| self.predicates.atom(*p).vars().all(|v| known.contains(&v)));
-        let ask = |p: usize| Ask {
-            predicate: p as u32,
-            before: self.predicates.atom(p).clone(),
-            also: Vec::new(),
-            splits: self.predicates.is_split(p),
-        };
-        let plan = PostPlan {
-            stays: Vec::new(),
-            copies: Vec::new(),
-            constants: Vec::new(),
-            asks: asks.map(ask).collect(),
-            guarded: self.predicates.none(),
-            relevant: self.predicates.none(),
-            guard,
-            taken: Vec::new(),
-            touched: 0,
-        };
+        let asks = asks.map(|p| Ask::as_it_stands(self.predicates, p)).collect();
+        let plan = PostPlan { asks, guard, guarded: self.predicates.none(), ..PostPlan::default() };
         let open = BitCube::open(self.predicates.len());
         let answer = self.answer(&plan, &open);
         answer.iter().map(|literals| with(&open, literals)).collect()
@@ -248,13 +246,7 @@ impl<'a> Post<'a> {
         for (about, _) in self.about.iter().zip(&constrained).filter(|(_, seen)| !**seen) {
             about.iter().zip(&mut candidates).for_each(|(about, left)| *left &= !about);
         }
-        let ask = |predicate: usize| Ask {
-            predicate: predicate as u32,
-            before: self.predicates.atom(predicate).clone(),
-            also: Vec::new(),
-            splits: self.predicates.is_split(predicate),
-        };
-        members_of(&candidates).map(ask).collect()
+        members_of(&candidates).map(|predicate| Ask::as_it_stands(self.predicates, predicate)).collect()
     }
 
     /// Decides what follows from the context; the first open predicate that may be split, both ways.
@@ -328,9 +320,7 @@ impl<'a> Post<'a> {
         for var in (0..vocabulary.len()).map(Var::at) {
             let Some(Name::Slot(slot)) = vocabulary.name(var) else { continue };
             if slot.thread() == Some(thread) && !slots.contains(&slot) {
-                for predicate in self.predicates.about(var) {
-                    mask[*predicate as usize / 64] &= !(1 << (predicate % 64));
-                }
+                self.predicates.about(var).iter().for_each(|p| remove(&mut mask, *p as usize));
             }
         }
         mask
@@ -404,17 +394,15 @@ impl<'a> Planning<'a> {
             touched_vars.flat_map(|var| self.predicates.about(var).to_vec()).collect();
         let mut plan = PostPlan {
             stays: vec![u64::MAX; self.predicates.none().len()],
-            copies: Vec::new(),
-            constants: Vec::new(),
-            asks: Vec::new(),
             guarded: self.predicates.none(),
             relevant: self.predicates.none(),
             guard: self.guard.clone(),
             taken: self.taken.clone(),
             touched: touched.len(),
+            ..PostPlan::default()
         };
         for predicate in &touched {
-            plan.stays[*predicate as usize / 64] &= !(1 << (predicate % 64));
+            remove(&mut plan.stays, *predicate as usize);
             self.touched(*predicate, &mut plan);
         }
         let mut concerned: BTreeSet<u32> = BTreeSet::new();

@@ -8,7 +8,7 @@
 //! atoms that were learned are predicates.
 
 use super::cube::words;
-use super::kinds::{Kinds, Together, all_slots};
+use super::kinds::{Kinds, Together, unbuffered_slots};
 use super::loops::suggested;
 use evidence::renamed_atom;
 use evidence::symbolic::{Name, Step, Vocabulary};
@@ -81,7 +81,7 @@ impl Predicates {
         by_cases: &[Atom],
         vocabulary: &Vocabulary,
     ) -> Predicates {
-        let mut all = Predicates::new(program, &all_slots(program, &|_, _| Vec::new()));
+        let mut all = Predicates::new(program, &unbuffered_slots(program));
         for half in atoms.iter().flat_map(halves) {
             all.single += usize::from(all.add_atom(canonical(half).0, vocabulary));
         }

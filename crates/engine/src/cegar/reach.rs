@@ -35,7 +35,7 @@ pub(crate) enum CubeSearchEnded {
     NotLinearAt(NotLinearAt),
 }
 
-/// What a search took.
+/// The work of a search.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Effort {
     pub(crate) states: usize,
@@ -91,7 +91,6 @@ pub(crate) fn reach<M: Machine>(
     let mut search = CubeSearch {
         predicates,
         post: Post::new(predicates, judge, &go_on),
-        asked,
         nodes: Vec::new(),
         shown: Vec::new(),
         kept: Vec::new(),
@@ -102,7 +101,8 @@ pub(crate) fn reach<M: Machine>(
         bounded: round.bounded,
     };
     let ended = search.run(space, vocabulary, round).unwrap_or_else(CubeSearchEnded::NotLinearAt);
-    (ended, Effort { states: search.nodes.len(), questions: search.questions() })
+    let questions = search.post.judge.questions() - asked;
+    (ended, Effort { states: search.nodes.len(), questions })
 }
 
 /// The nodes of a control that nothing covers: few.
@@ -111,8 +111,6 @@ type KeptNodes = SmallVec<[u32; 4]>;
 struct CubeSearch<'a> {
     predicates: &'a Predicates,
     post: Post<'a>,
-    /// The questions of earlier searches.
-    asked: usize,
     nodes: Vec<Node>,
     /// The cubes of nodes under the names of their class, if controls count up to names.
     shown: Vec<BitCube>,
@@ -180,10 +178,6 @@ impl CubeSearch<'_> {
         }
         let left = self.nodes.iter().filter(|node| !node.covered);
         Ok(CubeSearchEnded::Closed(left.map(|node| (node.control, node.cube.clone())).collect()))
-    }
-
-    fn questions(&self) -> usize {
-        self.post.judge.questions() - self.asked
     }
 
     fn progress<M: Machine>(&mut self, space: &Space<'_, M>, round: CubeRound<'_>) -> Progress {

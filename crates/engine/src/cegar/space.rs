@@ -8,7 +8,7 @@ use super::classes::{Class, Classes};
 use crate::growth::Doubling;
 use evidence::symbolic::{AtomCases, Step, Vocabulary, start_cases, steps, violations};
 use logic::Atom;
-use machine::{Buffered, Event, LocalFirst, Machine, Model, Recall, Slot, Violation};
+use machine::{Buffered, Event, LocalFirst, Machine, Model, Recall, Slot, Statement, Violation};
 use program::{Loc, Program, Property, Renaming, Span, ThreadId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -151,20 +151,14 @@ impl<'p, M: Machine> Space<'p, M> {
 
     /// The class of a control, if controls count up to names.
     pub(crate) fn class(&mut self, number: u32) -> Option<Class> {
-        let classes = self.classes.as_mut()?;
-        if let Some(known) = classes.known(number) {
+        if let Some(known) = self.classes.as_ref()?.known(number) {
             return Some(known);
         }
-        let shapes: Vec<M::Local> = self.controls[number as usize]
-            .locals
-            .iter()
-            .zip(&self.locals)
-            .map(|(local, all)| all.shapes[*local as usize].clone())
-            .collect();
-        let shape = |thread: ThreadId, _: u32| shapes[thread.index()].clone();
+        let shapes = self.shapes(number);
         let locals = &mut self.locals;
         let mut numbered = |thread: ThreadId, local: &M::Local| locals[thread.index()].number(local);
-        Some(classes.class(number, &self.controls[number as usize], &shape, &mut numbered))
+        let control = &self.controls[number as usize];
+        Some(self.classes.as_mut()?.class(number, control, &shapes, &mut numbered))
     }
 
     pub(crate) fn shapes(&self, number: u32) -> Vec<M::Local> {
@@ -266,8 +260,8 @@ impl<'p, M: Machine> Space<'p, M> {
         let (mut found, mut moves) = (Vec::new(), Vec::new());
         self.machine.moves(thread, global, &shape, &mut moves);
         for step in moves {
-            let cases =
-                steps(vocabulary, &step).map_err(|_| NotLinearAt(span_of(self.program, step.event)))?;
+            let span = Statement::of(self.program, step.event).span;
+            let cases = steps(vocabulary, &step).map_err(|_| NotLinearAt(span))?;
             for step in cases {
                 let local = self.locals[thread.index()].number(&step.local);
                 found.push(self.steps.len() as u32);
@@ -289,14 +283,6 @@ impl<L: Clone + Eq + Hash> Locals<L> {
         self.shapes.push(shape.clone());
         self.numbers.insert(shape.clone(), number);
         number
-    }
-}
-
-/// Where an event stands in the source.
-pub(crate) fn span_of(program: &Program, event: Event) -> Span {
-    match event {
-        Event::Step { thread, edge } => program.thread(thread).edge(edge).span,
-        Event::Drain { .. } => Span::NONE,
     }
 }
 

@@ -8,11 +8,11 @@
 use super::{ContextHunt, ContextsExplored, Holding};
 use crate::cegar::{
     CubeRound, CubeSearchEnded, Halt, Learned, Predicates, Solver, Space, StepOf, all_slots, certificate,
-    exclude, hinted, reach,
+    exclude, hinted, reach, unbuffered_slots,
 };
 use evidence::symbolic::Vocabulary;
 use evidence::{ContextProof, ContextStates, Reason, Refinements, Statistics};
-use machine::{ContextStep, Contexts, Event, LocalFirst, Slot, Violation};
+use machine::{ContextStep, Contexts, Event, LocalFirst, Slot};
 use program::Program;
 
 /// What was learned so far.
@@ -28,7 +28,7 @@ impl ContextPredicates {
     /// Begins with what the author offers.
     fn new(program: &Program) -> ContextPredicates {
         let mut vocabulary = Vocabulary::default();
-        let mut predicates = Predicates::new(program, &all_slots(program, &|_, _| Vec::new()));
+        let mut predicates = Predicates::new(program, &unbuffered_slots(program));
         for atom in hinted(program, &mut vocabulary) {
             predicates.learn(&atom, &mut vocabulary);
         }
@@ -49,13 +49,6 @@ impl ContextPredicates {
     }
 }
 
-/// How a round of the search ended.
-enum ContextRound {
-    Ended(ContextsExplored),
-    /// Something was learned that excludes a path.
-    Excluded,
-}
-
 impl ContextHunt<'_> {
     pub(super) fn explore_predicates(&mut self, contexts: u8) -> ContextsExplored {
         let program = self.task.program;
@@ -70,8 +63,8 @@ impl ContextHunt<'_> {
             let round = self.predicate_round(&mut space, &mut learned);
             self.statistics = learned.statistics(contexts);
             match round {
-                Ok(ContextRound::Excluded) => {}
-                Ok(ContextRound::Ended(found)) => break found,
+                Ok(None) => {}
+                Ok(Some(found)) => break found,
                 Err(halt) => break ContextsExplored::Stopped(halt.into()),
             }
         };
@@ -79,12 +72,12 @@ impl ContextHunt<'_> {
         found
     }
 
-    /// One exploration, and what its result means.
+    /// One exploration, and what its result means; nothing yet if something was learned that excludes a path.
     fn predicate_round(
         &self,
         space: &mut Space<'_, Contexts<'_>>,
         learned: &mut ContextPredicates,
-    ) -> Result<ContextRound, Halt> {
+    ) -> Result<Option<ContextsExplored>, Halt> {
         let contexts = space.machine().most();
         let monitor = Holding { hunt: self, contexts, work: 0 };
         let round = CubeRound {
@@ -99,7 +92,7 @@ impl ContextHunt<'_> {
         let (ended, effort) = reach(space, predicates, (vocabulary, &mut Solver::default()), round);
         learned.states += effort.states;
         learned.questions += effort.questions;
-        Ok(ContextRound::Ended(match ended {
+        Ok(Some(match ended {
             CubeSearchEnded::NotLinearAt(unsupported) => return Err(unsupported.into()),
             CubeSearchEnded::Stopped(stop) => return Err(stop.into()),
             // Nothing is forgotten here.
@@ -114,28 +107,22 @@ impl ContextHunt<'_> {
                 let steps: Vec<&StepOf<Contexts<'_>>> =
                     path.iter().map(|(step, _)| space.step(*step)).collect();
                 let events = events_of(space.machine(), &steps);
-                match self.meaning(&events, violation) {
-                    Some(found) => found,
-                    None => return Ok(self.exclude(&steps, &wrong, learned)),
+                match self.follow(&events, violation) {
+                    Ok(Some(trace)) => ContextsExplored::Violated(trace),
+                    Ok(None) => return Ok(self.exclude(&steps, &wrong, learned)),
+                    Err(reason) => ContextsExplored::Stopped(reason),
                 }
             }
         }))
     }
 
-    /// What a path means that the program has, or that takes too long to follow.
-    fn meaning(&self, events: &[Event], violation: Violation) -> Option<ContextsExplored> {
-        match self.follow(events, violation) {
-            Ok(trace) => trace.map(ContextsExplored::Violated),
-            Err(reason) => Some(ContextsExplored::Stopped(reason)),
-        }
-    }
-
+    /// Learns what excludes a path; if there is nothing to learn, that is how it ends.
     fn exclude(
         &self,
         steps: &[&StepOf<Contexts<'_>>],
         wrong: &[logic::Atom],
         learned: &mut ContextPredicates,
-    ) -> ContextRound {
+    ) -> Option<ContextsExplored> {
         let note = |text: &str| self.run.monitor.note(text);
         let known = (&mut learned.predicates, &mut learned.vocabulary);
         let lesson = exclude(self.task.program, (steps, wrong), known, &note);
@@ -143,10 +130,10 @@ impl ContextHunt<'_> {
         let templates = learned.predicates.templates();
         if lesson == Learned::Nothing {
             let reason = Reason::Indistinct { templates, k: None };
-            return ContextRound::Ended(ContextsExplored::Stopped(reason));
+            return Some(ContextsExplored::Stopped(reason));
         }
         note(&format!("path of {} steps: impossible: now {templates} templates", steps.len()));
-        ContextRound::Excluded
+        None
     }
 }
 

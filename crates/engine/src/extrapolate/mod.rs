@@ -32,7 +32,7 @@ use evidence::symbolic::Vocabulary;
 use evidence::{Certificate, CubeProof, Progress, Reason, Statistics, Task, Verdict};
 use lift::with_loaded;
 use logic::Atom;
-use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, TraceStep, Violation};
+use machine::{Buffered, Event, Forgotten, Keep, Recall, SC, Trace, Violation};
 use prover::Prover;
 use std::collections::BTreeSet;
 
@@ -116,10 +116,8 @@ pub fn extrapolate(task: &Task<'_>, run: &Run<'_>) -> Extrapolated {
 
 /// Whether a task is safe when no queue may hold more than `k` stores: one that would is an overflow, and
 /// as bad as a violation.
-pub(crate) fn within(task: &Task<'_>, run: &Run<'_>, k: usize) -> (Result<Bounded, Vec<Reason>>, Statistics) {
-    let mut work = Extrapolator::new(*task, *run);
-    let found = work.within(k).map_err(|halt| vec![halt.into()]).and_then(|found| found);
-    (found, work.statistics)
+pub(crate) fn within(task: &Task<'_>, run: &Run<'_>, k: usize) -> Result<Bounded, Vec<Reason>> {
+    Extrapolator::new(*task, *run).within(k).unwrap_or_else(|halt| Err(vec![halt.into()]))
 }
 
 /// An answer about buffers of a bound.
@@ -256,7 +254,7 @@ impl<'a> Extrapolator<'a> {
                     let cubes = self.prover.used();
                     return Ok(Ok(ScProof { predicates: given, by_cases: Vec::new(), cubes, proof }));
                 }
-                Attempted::Violated(trace) => return Ok(Err(Verdict::Unsafe(self.of_sc(trace)))),
+                Attempted::Violated(trace) => return Ok(Err(self.violated_under_sc(trace))),
                 Attempted::Overflow(_) | Attempted::Imprecise => {}
             }
         }
@@ -267,12 +265,16 @@ impl<'a> Extrapolator<'a> {
         self.add(statistics);
         let proof = match verdict {
             Verdict::Safe(Certificate::Cubes(proof)) => proof,
-            Verdict::Unsafe(trace) => return Ok(Err(Verdict::Unsafe(self.of_sc(trace)))),
+            Verdict::Unsafe(trace) => return Ok(Err(self.violated_under_sc(trace))),
             other => return Ok(Err(other)),
         };
         Ok(Ok(
             self.sliced(&sc, ScProof { predicates: proof.used(), by_cases, cubes: BTreeSet::new(), proof })?
         ))
+    }
+
+    fn violated_under_sc(&self, trace: Trace) -> Verdict {
+        Verdict::Unsafe(trace.under(self.task.program, self.task.model))
     }
 
     /// The proof with what it needs only, and the cubes that it uses.
@@ -309,14 +311,6 @@ impl<'a> Extrapolator<'a> {
     ) -> Result<Attempted, Halt> {
         let lifted = Lifted { counted: predicates.len(), predicates };
         self.explore(sc, 0, Given { what, lifted, by_cases, cubes: None })
-    }
-
-    /// A run under SC as one under the model.
-    fn of_sc(&self, trace: Trace) -> Trace {
-        if self.task.model.is_sc() {
-            return trace;
-        }
-        Trace { steps: TraceStep::drained_at_once(self.task.program, trace.steps), ..trace }
     }
 
     /// Tries one way after the other, with larger buffers where they overflow.

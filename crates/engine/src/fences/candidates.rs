@@ -107,7 +107,9 @@ fn points_of(thread: &Thread, points: Points, strength: Strength) -> Vec<(Point,
         .map(|(at, edge)| (Point::After(EdgeId::new(at)), edge.span, edge.from))
         .collect();
     if points == Points::All && strength != Strength::Exchange {
-        let read = reading_statements(thread);
+        // Statements that load something from memory while stores may be buffered.
+        let edges = thread.edges().iter();
+        let read: BTreeSet<Span> = edges.filter(|edge| reads(edge)).map(|edge| edge.span).collect();
         let entering = thread.edges().iter().map(|edge| (edge.to, edge.span)).collect();
         let starts = thread.locs().filter(|loc| outside(*loc)).filter_map(|loc| {
             let span = statement_at(thread, loc, &entering).filter(|span| read.contains(span));
@@ -116,11 +118,6 @@ fn points_of(thread: &Thread, points: Points, strength: Strength) -> Vec<(Point,
         found.extend(starts);
     }
     found
-}
-
-/// The statements that load something from memory while stores may be buffered.
-fn reading_statements(thread: &Thread) -> BTreeSet<Span> {
-    thread.edges().iter().filter(|edge| reads(edge)).map(|edge| edge.span).collect()
 }
 
 fn reads(edge: &Edge) -> bool {

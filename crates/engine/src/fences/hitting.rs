@@ -51,8 +51,13 @@ impl CoverSearch<'_> {
             return;
         }
         let open = |clause: &&BTreeSet<HittingCandidate>| clause.is_disjoint(chosen);
-        let mut unmet: Vec<Vec<HittingCandidate>> =
-            self.problem.clauses.iter().filter(open).map(|c| free(c, excluded)).collect();
+        let mut unmet: Vec<Vec<HittingCandidate>> = self
+            .problem
+            .clauses
+            .iter()
+            .filter(open)
+            .map(|c| c.difference(excluded).copied().collect())
+            .collect();
         unmet.sort_by_key(Vec::len);
         let bound = cost + self.lower_bound(&unmet);
         if self.best.as_ref().is_some_and(|(best, _)| bound >= *best) {
@@ -89,8 +94,4 @@ impl CoverSearch<'_> {
         }
         bound
     }
-}
-
-fn free(clause: &BTreeSet<HittingCandidate>, excluded: &BTreeSet<HittingCandidate>) -> Vec<HittingCandidate> {
-    clause.difference(excluded).copied().collect()
 }

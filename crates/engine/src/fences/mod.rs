@@ -82,7 +82,7 @@ impl FencePlace {
 /// What fences cost in a part of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FencePrice {
-    /// Where.
+    /// The part of the program.
     pub place: FencePlace,
     /// How many times as much as elsewhere; nothing if there must be none.
     pub factor: Option<u64>,
@@ -197,9 +197,9 @@ enum FencesHalt {
 }
 
 /// How a program with some fences does.
-enum Trial<P> {
+enum Trial {
     /// They suffice, with this proof.
-    Suffices(P),
+    Suffices(Checked),
     /// They do not: this run remains.
     Violated(Checked),
     /// Nor do they keep every queue within the bound: this run fills one beyond it.
@@ -207,7 +207,7 @@ enum Trial<P> {
 }
 
 /// Fences that suffice, the program with them, and its proof.
-type Sufficient<P> = (BTreeSet<usize>, Program, P);
+type Sufficient = (BTreeSet<usize>, Program, Checked);
 
 struct FenceSearch<'a> {
     task: Task<'a>,
@@ -283,7 +283,7 @@ impl<'a> FenceSearch<'a> {
     }
 
     /// The cheapest set that is proved to suffice; `None` if all cost more than allowed.
-    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<Sufficient<Checked>>, FencesHalt> {
+    fn cheapest(&mut self, most: Option<u64>) -> Result<Option<Sufficient>, FencesHalt> {
         self.hit_all(most, |search, task| {
             let checked = search.ask(task)?;
             let suffices = checked.holds() == Some(true);
@@ -292,11 +292,11 @@ impl<'a> FenceSearch<'a> {
     }
 
     /// The cheapest set that suffices in a trial; `None` if all cost more than allowed.
-    fn hit_all<P>(
+    fn hit_all(
         &mut self,
         most: Option<u64>,
-        mut trial: impl FnMut(&mut Self, &Task<'_>) -> Result<Trial<P>, FencesHalt>,
-    ) -> Result<Option<Sufficient<P>>, FencesHalt> {
+        mut trial: impl FnMut(&mut Self, &Task<'_>) -> Result<Trial, FencesHalt>,
+    ) -> Result<Option<Sufficient>, FencesHalt> {
         loop {
             let Some(chosen) = self.problem.solve() else { return Ok(None) };
             if most.is_some_and(|most| self.problem.cost(&chosen) > most) {

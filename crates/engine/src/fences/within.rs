@@ -10,7 +10,7 @@
 use super::{FenceOptions, FencePoint, FenceSearch, FencesHalt, Trial};
 use crate::ask::Bug;
 use crate::extrapolate::{Bounded, Extrapolate, Taken, within};
-use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
+use crate::search::{Ended, Limits, TransitionSystem, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use crate::{Engine, Run};
 use evidence::{Certificate, Checked, Patience, Reason, Rejected, Stop, Task, Verdict, check, simplify};
@@ -51,9 +51,8 @@ impl FenceSearch<'_> {
     }
 
     /// Whether a program is safe and keeps its queues within the bound.
-    fn try_within(&self, task: &Task<'_>, k: usize) -> Result<Trial<Checked>, FencesHalt> {
-        let (answer, _) = within(task, self.run, k);
-        let taken = match answer.map_err(FencesHalt::Unknown)? {
+    fn try_within(&self, task: &Task<'_>, k: usize) -> Result<Trial, FencesHalt> {
+        let taken = match within(task, self.run, k).map_err(FencesHalt::Unknown)? {
             Bounded::Safe(proof) => {
                 let mut shapes = proof.controls.iter().flat_map(|(_, shapes)| shapes);
                 let forgets = shapes.any(|shape| !shape.forgotten.is_empty());
@@ -102,14 +101,7 @@ const MOST_STATES: usize = 200_000;
 fn overfull(task: &Task<'_>, k: usize, run: &Run<'_>) -> Option<Taken> {
     let machine = task.machine();
     let mut system = Overfull { system: Stepping::wandering(Stepper::new(&machine)), most: k };
-    let limits = Limits {
-        order: Order::Breadth,
-        depth: None,
-        states: Some(MOST_STATES),
-        weight: Weight::Ignore,
-        monitor: run.monitor,
-    };
-    let found = search(&mut system, &limits);
+    let found = search(&mut system, &Limits { states: Some(MOST_STATES), ..Limits::none(run.monitor) });
     let Ended::Goal(at, ()) = found.ended else { return None };
     let (first, labels) = path(&mut system, &found.states, at);
     let step = |(event, choice)| TraceStep::of(task.program, event, choice);

@@ -7,7 +7,7 @@
 
 use evidence::Witness;
 use machine::{Event, Trace, TraceStep, Violation};
-use program::{Delay, EdgeId, Int, Loc, NoDelay, Origin, Program, ThreadId, UnrolledProgram, VarId};
+use program::{Delay, EdgeId, Int, Loc, NoDelay, Origin, Program, Thread, UnrolledProgram, VarId};
 
 /// A run of an extended program under TSO. Its edges mean nothing in the original program; it
 /// leaves this module as a trace of that only, by [`Extended::trace`].
@@ -36,11 +36,10 @@ pub struct Extended {
 impl Extended {
     /// The program as it is.
     pub(super) fn none(program: &Program) -> Extended {
-        let own = |thread: &program::Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at)));
         Extended {
             program: Program { question: None, hints: Vec::new(), ..program.clone() },
             delays: Vec::new(),
-            stands_for: program.threads.iter().map(|thread| own(thread).collect()).collect(),
+            stands_for: own_edges(program),
             locations: None,
         }
     }
@@ -54,15 +53,8 @@ impl Extended {
     /// With more delays, all of paths of this program. One that passes a store that another has
     /// taken away is left out; it is found again if it matters.
     pub(super) fn with(&self, delays: &[Delay]) -> Result<Extended, NoDelay> {
-        let mut extended = Extended {
-            program: self.program.clone(),
-            delays: self.delays.clone(),
-            stands_for: self.stands_for.clone(),
-            locations: self.locations.clone(),
-        };
-        let numbers = |thread: &program::Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at)));
-        let mut moved: Vec<Vec<Option<EdgeId>>> =
-            self.program.threads.iter().map(|thread| numbers(thread).collect()).collect();
+        let mut extended = self.clone();
+        let mut moved = own_edges(&self.program);
         for delay in delays {
             let moved = &mut moved[delay.thread.index()];
             let path = delay.path.iter().map(|edge| moved[edge.index()]).collect::<Option<Vec<_>>>();
@@ -112,21 +104,14 @@ impl Extended {
     }
 }
 
+/// By thread, every edge where it is.
+fn own_edges(program: &Program) -> Vec<Vec<Option<EdgeId>>> {
+    let own = |thread: &Thread| (0..thread.edges().len()).map(|at| Some(EdgeId::new(at))).collect();
+    program.threads.iter().map(own).collect()
+}
+
 /// Whether a thread can come back to where it was.
-pub(super) fn is_cyclic(program: &Program, thread: ThreadId) -> bool {
-    let automaton = program.thread(thread);
-    let mut entering = vec![0usize; automaton.locs().count()];
-    automaton.edges().iter().for_each(|edge| entering[edge.to.index()] += 1);
-    let mut work: Vec<_> = automaton.locs().filter(|loc| entering[loc.index()] == 0).collect();
-    let mut done = 0;
-    while let Some(loc) = work.pop() {
-        done += 1;
-        for (_, edge) in automaton.outgoing(loc) {
-            entering[edge.to.index()] -= 1;
-            if entering[edge.to.index()] == 0 {
-                work.push(edge.to);
-            }
-        }
-    }
-    done < entering.len()
+pub(super) fn is_cyclic(thread: &Thread) -> bool {
+    let component = thread.components(|_| true);
+    thread.edges().iter().any(|edge| component[edge.from.index()] == component[edge.to.index()])
 }

@@ -241,7 +241,7 @@ impl<'a> DelaySearch<'a> {
 
     /// One pass of the algorithm; `None` if only the limit on states stands in the way.
     fn extend(&mut self, mut extended: Extended, most_delays: usize) -> Option<DelaysEnded> {
-        let cyclic = extended.program.thread_ids().any(|thread| is_cyclic(&extended.program, thread));
+        let cyclic = extended.program.threads.iter().any(is_cyclic);
         loop {
             let first = extended.delays.is_empty();
             let asked = if first { Asked::Loads } else { Asked::Stores };

@@ -11,16 +11,15 @@
 use super::extended::{Extended, ExtendedRun};
 use crate::Run;
 use crate::reduce::LeftOut;
-use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, starts};
+use crate::robust::{AttackOutcome, AttackRound, UnderSc, Wanted, is_stopped, starts};
 use crate::search::{Ended, Limits, Order, path, search};
 use crate::stepping::{Stepping, chosen_initially};
 use evidence::{ClosedSet, Progress, Reason, Task, Witness, attacks_of, each};
 use machine::{
     Accesses, Attack, AttackClass, Buffered, DataDomain, Event, OnDomain, SC, State, StateSet, Stepper, TSO,
-    Trace, TraceStep, Violation, WithBuffers, attack_classes, number_controls,
+    Trace, TraceStep, WithBuffers, attack_classes, number_controls,
 };
 use program::{Delay, EdgeId, Program};
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// States for the search behind one witness.
@@ -64,7 +63,7 @@ pub(super) enum Asked {
     Violation(usize),
 }
 
-/// What an answer took.
+/// The work behind an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OracleWork {
     /// States of the program under SC.
@@ -104,7 +103,7 @@ pub(super) fn ask(
         return Oracle::Violated(extended.trace(initial, extended.drained(steps), violation));
     }
     let mut under_sc = round.outcome(&found);
-    under_sc.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+    under_sc.reasons.extend(system.take_reasons());
     if is_stopped(&under_sc.reasons) {
         return Oracle::Unknown(under_sc.reasons.into_iter().collect());
     }
@@ -185,10 +184,6 @@ fn single_loads(program: &Program, attacks: &[AttackClass], outcomes: &[AttackOu
     single
 }
 
-fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
-    reasons.iter().any(|reason| matches!(reason, Reason::Stopped(_) | Reason::Full))
-}
-
 struct ViolationHunt<'a> {
     extended: &'a Extended,
     round: &'a AttackRound<'a>,
@@ -262,13 +257,9 @@ impl ViolationHunt<'_> {
         let found = search(&mut system, &limits);
         let Ended::Goal(at, violation) = found.ended else { return None };
         let (_, labels) = path(&mut system, &found.states, at);
-        Some(self.joined(witness, labels, violation))
-    }
-
-    fn joined(&self, witness: &Witness, labels: Vec<(Event, Option<i64>)>, violation: Violation) -> Trace {
-        let step = |(event, choice)| TraceStep::of(&self.extended.program, event, choice);
+        let step = |(event, choice)| TraceStep::of(program, event, choice);
         let run = ExtendedRun::behind(witness, self.extended.drained(labels.into_iter().map(step)));
-        self.extended.trace(witness.initial.clone(), run, violation)
+        Some(self.extended.trace(witness.initial.clone(), run, violation))
     }
 
     /// The state that a witness ends in, as one of SC: nothing is buffered there.

@@ -8,8 +8,8 @@
 
 mod reducing;
 
-use crate::search::{Ended, Limits, Order, TransitionSystem, Weight, path, search};
-use crate::stepping::chosen_initially;
+use crate::search::{Limits, TransitionSystem, Weight, path, search};
+use crate::stepping::{broken_off, chosen_initially};
 use crate::{Answer, Engine, Run};
 use evidence::{FinalState, Outcomes, Reason, ReducedSet, Statistics, Task, Verdict};
 use machine::{State, StateRef, StateSet, WithBuffers};
@@ -46,17 +46,9 @@ fn outcomes(task: &Task<'_>, question: &Question, run: &Run<'_>) -> (Outcomes, S
         true => (Weight::Ignore, "reduction"),
         false => (Weight::LightFirst(run.max_buffer), "exploration"),
     };
-    let limits = Limits { order: Order::Breadth, depth: None, states: None, weight, monitor: run.monitor };
-    let found = search(&mut system, &limits);
-    let stopped = match found.ended {
-        Ended::Stopped(stop) => Some(Reason::Stopped(stop)),
-        Ended::Full => Some(Reason::Full),
-        Ended::Heavy => Some(Reason::BuffersBeyond(found.bound)),
-        Ended::Complete | Ended::Deep | Ended::Goal(..) => None,
-    };
+    let found = search(&mut system, &Limits { weight, ..Limits::none(run.monitor) });
     let statistics = Statistics { states: found.states.len(), method: Some(method), ..Default::default() };
-    let doubts = system.stepping.doubts.take().into_iter().map(Reason::Doubt);
-    let missing: Vec<Reason> = stopped.into_iter().chain(doubts).collect();
+    let missing: Vec<Reason> = broken_off(&found).into_iter().chain(system.stepping.take_reasons()).collect();
     let outcomes = if missing.is_empty() {
         let set = system.stepping.closed_set(found.states);
         Outcomes::All(ReducedSet { set, first: system.sets() })

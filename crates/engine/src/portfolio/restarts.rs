@@ -11,9 +11,9 @@
 //! One engine works at a time, and what it has taken is free again when it ends: no one has to leave
 //! for another's memory.
 
-use super::{PlanEntry, Table, Turn, allowance, reasons_of, result};
+use super::{PlanEntry, Table, Turn, allowance, ends_all, result};
 use crate::{Answer, Run};
-use evidence::{Monitor, Named, Progress, Reason, Stop, Task};
+use evidence::{Monitor, Named, Progress, Stop, Task};
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -48,15 +48,13 @@ pub(super) fn take_turns(entries: &[PlanEntry], task: &Task<'_>, run: &Run<'_>) 
                 nearly_done[at] = restart.nothing_waits.into_inner();
                 continue;
             }
-            let limit = |reason: &Reason| matches!(reason, Reason::Stopped(Stop::Time | Stop::Interrupt));
-            let is_over = reasons_of(&answer).iter().any(limit);
+            let is_over = ends_all(&answer);
             table.turns[at] = Turn::Ended { round: restart.round.into_inner(), answer: Box::new(answer) };
             if is_over {
                 return result(table);
             }
         }
-        let nobody_left = table.turns.iter().all(|turn| matches!(turn, Turn::Ended { .. }));
-        if nobody_left || table.first_answer().is_some() {
+        if table.is_empty() || table.first_answer().is_some() {
             return result(table);
         }
         last += LEAP;
@@ -107,10 +105,8 @@ impl Monitor for Restart<'_> {
         let before = self.done.fetch_add(progress.work, Ordering::Relaxed);
         let done = before + progress.work;
         let (entries, at) = self.entries;
-        let entry = &entries[at];
-        let ahead = entry.head_start.is_some_and(|most| progress.bound.is_some_and(|bound| bound <= most));
         let mut round = self.round.load(Ordering::Relaxed);
-        while done > allowance(entries.len(), entry.share, round, ahead) {
+        while done > allowance(entries.len(), &entries[at], round, progress) {
             round += 1;
         }
         self.round.store(round, Ordering::Relaxed);

@@ -20,8 +20,8 @@ mod attacking;
 
 pub use machine::Cuts;
 
-use crate::search::{Ended, Limits, Search, Weight, path, search};
-use crate::stepping::{Stepping, chosen_initially};
+use crate::search::{Ended, Limits, Search, path, search};
+use crate::stepping::{Stepping, broken_off, chosen_initially};
 use crate::{Answer, Engine, Run};
 use attacking::Hunt;
 use evidence::{
@@ -183,7 +183,7 @@ impl<'a> AttackRound<'a> {
         number_controls(&mut system.domain, self.program);
         let found = search(&mut system, &self.limits(self.run.monitor));
         let mut outcome = self.outcome(&found);
-        outcome.reasons.extend(system.doubts.take().into_iter().map(Reason::Doubt));
+        outcome.reasons.extend(system.take_reasons());
         *states += outcome.states;
         for (attack, attacked) in attacks.iter().zip(self.search_all(attacks, &found.states, starts(&found)))
         {
@@ -195,8 +195,7 @@ impl<'a> AttackRound<'a> {
             outcome.cut |= attacked.cut;
             outcome.reasons.extend(attacked.reasons);
         }
-        let stopped = |reason: &Reason| matches!(reason, Reason::Stopped(_) | Reason::Full);
-        if outcome.cut && !outcome.reasons.iter().any(stopped) {
+        if outcome.cut && !is_stopped(&outcome.reasons) {
             return None;
         }
         let reasons: Vec<Reason> = outcome.reasons.into_iter().collect();
@@ -210,28 +209,17 @@ impl<'a> AttackRound<'a> {
     }
 
     pub(crate) fn limits<'b>(&self, monitor: &'b dyn Monitor) -> Limits<'b> {
-        Limits {
-            order: self.run.order,
-            depth: None,
-            states: Some(self.most),
-            monitor,
-            weight: Weight::Ignore,
-        }
+        Limits { order: self.run.order, states: Some(self.most), ..Limits::none(monitor) }
     }
 
     pub(crate) fn outcome<G>(&self, found: &Search<G>) -> AttackOutcome {
         let cut = matches!(found.ended, Ended::Stopped(Stop::States)) && found.states.len() > self.most;
-        let reason = match &found.ended {
-            Ended::Stopped(_) if cut => None,
-            Ended::Stopped(stop) => Some(Reason::Stopped(*stop)),
-            Ended::Full => Some(Reason::Full),
-            _ => None,
-        };
+        let reason = broken_off(found).filter(|_| !cut);
         AttackOutcome {
-            witness: None,
             cut,
             reasons: reason.into_iter().collect(),
             states: found.states.len(),
+            witness: None,
         }
     }
 
@@ -356,11 +344,16 @@ pub(crate) fn starts<G>(under_sc: &Search<G>) -> Option<usize> {
     stopped.then(|| under_sc.states.len().isqrt())
 }
 
+/// Whether a search was stopped by others than the limit of its round.
+pub(crate) fn is_stopped(reasons: &BTreeSet<Reason>) -> bool {
+    reasons.iter().any(|reason| matches!(reason, Reason::Stopped(_) | Reason::Full))
+}
+
 /// Where a state is in a set.
 fn find(states: &StateSet, state: &State) -> Option<StateRef> {
     let mut packed = Vec::new();
     state.pack(&mut packed);
-    states.refs().find(|at| states.get(*at) == packed)
+    states.find(&packed)
 }
 
 /// Stops a search once an attack before it has a witness.

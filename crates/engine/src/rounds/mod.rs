@@ -35,7 +35,7 @@ pub(crate) enum InRounds {
     Spilled(Controls, Vec<SpilledStates>),
     /// Only states with longer buffers are left.
     Heavy,
-    /// Somebody stopped it.
+    /// A monitor stopped it.
     Stopped(Stop),
     /// There is no room.
     Full,
@@ -63,7 +63,7 @@ pub(crate) struct Going<'a> {
     pub(crate) spill: Option<&'a dyn Spill>,
     /// The largest bound on weight.
     pub(crate) most: usize,
-    /// What all processes must be asked alike.
+    /// What is asked, and how: the same for all processes, or they cannot work together.
     pub(crate) question: &'a str,
 }
 
@@ -89,15 +89,7 @@ pub(crate) fn go_on<G>(
         let own = own
             .iter()
             .map(|shard| std::mem::take(&mut *shard.lock().unwrap_or_else(PoisonError::into_inner)));
-        let start = Start {
-            shards: own.collect(),
-            controls,
-            bound,
-            most: going.most,
-            monitor: going.monitor,
-            spill: going.spill,
-            question: going.question,
-        };
+        let start = Start { shards: own.collect(), controls, bound, going };
         if let Some(found) = left_out.on(machine, OneWorker { rounds, start }) {
             results.lock().unwrap_or_else(PoisonError::into_inner).push((index, found));
         }

@@ -13,7 +13,7 @@ pub(super) struct RoundNews {
     pub(super) full: bool,
     /// Whether memory is scarce, and states are to move to files.
     pub(super) scarce: bool,
-    /// How many states it took.
+    /// How many states it took up to expand them.
     pub(super) taken: usize,
     /// Whether states of the level are left.
     pub(super) more: bool,
@@ -94,7 +94,7 @@ impl RoundNews {
         }
     }
 
-    /// What two tell together.
+    /// The news of two workers together.
     pub(super) fn and(self, other: RoundNews) -> RoundNews {
         RoundNews {
             goal: self.goal.into_iter().chain(other.goal).min_by_key(|goal| goal.shard),

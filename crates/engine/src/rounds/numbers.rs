@@ -47,25 +47,16 @@ impl Numbers {
     }
 
     fn agree_on_global(&mut self, global: Option<ThreadId>, stepper: &mut Stepper<'_, Buffered<'_>>) {
-        let number = self.agreed.globals.len() as u32;
         let own = stepper.global_id(&global);
-        if number_of(&self.shared.globals, own).is_some() {
-            return;
-        }
-        put(&mut self.shared.globals, own, number);
-        self.own.globals.push(own);
-        self.agreed.globals.push(global);
+        let Numbers { agreed, shared, own: owns, .. } = self;
+        agree_on(&mut agreed.globals, &mut shared.globals, &mut owns.globals, global, own);
     }
 
     fn agree_on_local(&mut self, thread: usize, local: Local, stepper: &mut Stepper<'_, Buffered<'_>>) {
-        let number = self.agreed.locals[thread].len() as u32;
         let own = stepper.local_id(ThreadId::new(thread), &local);
-        if number_of(&self.shared.locals[thread], own).is_some() {
-            return;
-        }
-        put(&mut self.shared.locals[thread], own, number);
-        self.own.locals[thread].push(own);
-        self.agreed.locals[thread].push(local);
+        let Numbers { agreed, shared, own: owns, .. } = self;
+        let (agreed, owns) = (&mut agreed.locals[thread], &mut owns.locals[thread]);
+        agree_on(agreed, &mut shared.locals[thread], owns, local, own);
     }
 
     /// Appends a state's bytes, the same for all workers; not if a control has no number yet.
@@ -168,6 +159,15 @@ impl Numbering for Numbers {
 #[inline]
 fn number_of(numbers: &[u32], own: u32) -> Option<u32> {
     numbers.get(own as usize).copied().filter(|number| *number != NO_NUMBER)
+}
+
+/// Gives the next number of all to a control that has this number of the worker's own, unless it has one.
+fn agree_on<T>(agreed: &mut Vec<T>, shared: &mut Vec<u32>, owns: &mut Vec<u32>, control: T, own: u32) {
+    if number_of(shared, own).is_none() {
+        put(shared, own, agreed.len() as u32);
+        owns.push(own);
+        agreed.push(control);
+    }
 }
 
 /// Own numbers come in any order; those in between are on their way to all.

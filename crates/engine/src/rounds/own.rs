@@ -47,8 +47,8 @@ impl OwnFound {
     /// Bytes that shards will take at once if they have no room for another state.
     #[inline]
     pub(super) fn growth(&self, shards: &[Shard]) -> usize {
-        let shards = self.states.iter().map(|state| &shards[shard_of_hash(state.hash)]);
-        shards.filter(|shard| !shard.has_room()).map(|shard| shard.growth(1)).sum()
+        let sets = self.states.iter().map(|state| &shards[shard_of_hash(state.hash)].states);
+        sets.filter(|set| !set.has_room()).map(|set| set.growth(1)).sum()
     }
 
     /// Adds all states to their shards.
@@ -57,17 +57,16 @@ impl OwnFound {
         let shard = |state: &FoundState| shard_of_hash(state.hash);
         let mut start = 0;
         for states in states.chunks(TOGETHER) {
-            black_box(states.iter().fold(0, |sum, state| sum ^ shards[shard(state)].touch_table(state.hash)));
+            let set = |state: &FoundState| &shards[shard(state)].states;
+            black_box(states.iter().fold(0, |sum, state| sum ^ set(state).touch_table(state.hash)));
             lookups.clear();
-            lookups.extend(states.iter().map(|state| shards[shard(state)].look(state.hash)));
+            lookups.extend(states.iter().map(|state| set(state).look_by_hash(state.hash)));
             let looked_up = states.iter().zip(&*lookups);
-            black_box(
-                looked_up.clone().fold(0, |sum, (state, lookup)| sum ^ shards[shard(state)].touch(lookup)),
-            );
+            black_box(looked_up.clone().fold(0, |sum, (state, lookup)| sum ^ set(state).touch(lookup)));
             for (state, lookup) in looked_up {
                 let packed = &bytes[std::mem::replace(&mut start, state.end)..state.end];
                 let shard = &mut shards[shard(state)];
-                if !shard.is_first(lookup, packed) {
+                if !shard.states.is_first(lookup, packed) {
                     shard.insert(*lookup, packed, state.parent)?;
                 }
             }

@@ -53,7 +53,7 @@ impl StatePlace {
 #[derive(Default)]
 pub struct Shard {
     /// All of them; once memory was scarce, those found since the last look into the file, known ones among them.
-    states: StateSet,
+    pub(super) states: StateSet,
     spilled: Option<InFile>,
     /// To be expanded before all others.
     first: Vec<StateRef>,
@@ -123,22 +123,6 @@ impl Shard {
         self.spilled.as_ref().map_or(self.states.len(), |file| file.states.len())
     }
 
-    /// Bytes of memory held.
-    pub(super) fn bytes(&self) -> usize {
-        self.states.bytes()
-    }
-
-    /// Whether another state can be added without more memory at once.
-    #[inline]
-    pub(super) fn has_room(&self) -> bool {
-        self.states.has_room()
-    }
-
-    /// Bytes that it will take at once if so many states are added.
-    pub(super) fn growth(&self, more: usize) -> usize {
-        self.states.growth(more)
-    }
-
     /// Moves the states to a file; to the states that are there already those that are new.
     pub(super) fn settle(&mut self, spill: &dyn Spill, monitor: &dyn Monitor) -> Result<(), NotSpilled> {
         let found = std::mem::take(&mut self.states);
@@ -203,30 +187,6 @@ impl Shard {
                 }
             }
         }
-    }
-
-    /// Reads what a search for a state with this hash will look at first, so that several wait for memory together.
-    #[inline]
-    pub(super) fn touch_table(&self, hash: u64) -> u32 {
-        self.states.touch_table(hash)
-    }
-
-    /// Begins to look for a state that has this hash.
-    #[inline]
-    pub(super) fn look(&self, hash: u64) -> Lookup {
-        self.states.look_by_hash(hash)
-    }
-
-    /// Reads a byte of what a lookup may have found, so that several wait for memory together.
-    #[inline]
-    pub(super) fn touch(&self, lookup: &Lookup) -> u8 {
-        self.states.touch(lookup)
-    }
-
-    /// Whether a lookup has found the state already.
-    #[inline]
-    pub(super) fn is_first(&self, lookup: &Lookup, state: &[u8]) -> bool {
-        self.states.is_first(lookup, state)
     }
 
     /// Adds a state of this shard.

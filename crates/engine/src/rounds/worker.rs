@@ -11,11 +11,12 @@
 //! same order as by letter, and what is added during a level is not expanded before the next one. States of a round that finds a violation, and of the one
 //! after it, do not count.
 
+use super::Going;
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::own::OwnFound;
 use super::shard::{LATE, NotAdded, STATES, Shard, ShardLetters, StatePlace, TOGETHER};
-use evidence::{Controls, Lost, Monitor, Posted, Progress, Received, Rounds, Spill, Stop};
+use evidence::{Controls, Lost, Posted, Progress, Received, Rounds, Stop};
 use machine::{Buffered, DataDomain, Doubt, Remembered, State, StateRef, TakenUp, shards_of};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -49,7 +50,7 @@ pub(super) struct WorkerFound {
     pub(super) shards: Vec<Shard>,
     /// What nobody could see; known to all.
     pub(super) doubts: Vec<Doubt>,
-    /// How many states all have.
+    /// How many states all workers have together.
     pub(super) states: usize,
     pub(super) bound: usize,
     /// Whether states ever were too heavy.
@@ -61,13 +62,7 @@ pub(super) struct Start<'a> {
     pub(super) shards: Vec<Shard>,
     pub(super) controls: &'a Controls,
     pub(super) bound: usize,
-    /// The largest bound.
-    pub(super) most: usize,
-    pub(super) monitor: &'a dyn Monitor,
-    /// Where states go that memory has no room for.
-    pub(super) spill: Option<&'a dyn Spill>,
-    /// What is asked, and how: the same for all, or they cannot work together.
-    pub(super) question: &'a str,
+    pub(super) going: Going<'a>,
 }
 
 pub(super) struct RoundsWorker<'a, D> {
@@ -87,12 +82,9 @@ pub(super) struct RoundsWorker<'a, D> {
     /// Why not everything was seen, and a state where that shows.
     doubts: BTreeMap<Doubt, Vec<u8>>,
     bound: usize,
-    most: usize,
-    monitor: &'a dyn Monitor,
-    spill: Option<&'a dyn Spill>,
+    going: Going<'a>,
     /// Whether states are in files.
     spilling: bool,
-    question: &'a str,
     /// How many states the others have, and own ones had, when all told so last.
     states: (usize, usize),
     /// How many own ones there were when the last two rounds began.
@@ -129,16 +121,13 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             own,
             shards: start.shards,
             letters: ShardLetters::default(),
-            found: (rounds.workers() == 1 && start.spill.is_none()).then(OwnFound::default),
+            found: (rounds.workers() == 1 && start.going.spill.is_none()).then(OwnFound::default),
             late: Default::default(),
             late_letters: Vec::new(),
             doubts: BTreeMap::new(),
             bound: start.bound,
-            most: start.most,
-            monitor: start.monitor,
-            spill: start.spill,
+            going: start.going,
             spilling: false,
-            question: start.question,
             states: (0, states),
             counted: [0; 2],
             report: Unreported::default(),
@@ -170,8 +159,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     }
 
     fn explore(&mut self) -> Result<Finish, Lost> {
-        let questions = self.rounds.tell_all(self.question.as_bytes())?;
-        if questions.iter().any(|asked| asked != self.question.as_bytes()) {
+        let question = self.going.question.as_bytes();
+        if self.rounds.tell_all(question)?.iter().any(|asked| asked != question) {
             return Err(Lost("processes that share the work were asked different things".to_string()));
         }
         let mut trouble = RoundNews::default();
@@ -200,7 +189,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             if std::mem::take(&mut taken) == 0 {
                 match all.heavy {
                     0 => return Ok(Finish::Complete),
-                    _ if self.bound >= self.most => return Ok(Finish::Heavy),
+                    _ if self.bound >= self.going.most => return Ok(Finish::Heavy),
                     _ => self.raise_bound(),
                 }
             }
@@ -265,7 +254,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     /// Moves states to files. When all have done so, there must be room.
     fn make_room(&mut self, news: &mut RoundNews) -> Result<(), Lost> {
         if !std::mem::replace(&mut self.spilling, true) && self.rounds.index() == 0 {
-            self.monitor.note("memory is scarce: states go to files");
+            self.going.monitor.note("memory is scarce: states go to files");
         }
         self.settle(news);
         self.rounds.tell_all(&[])?;
@@ -280,11 +269,11 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     /// Moves the own states to files; whatever goes wrong is told in the next round.
     fn settle(&mut self, news: &mut RoundNews) {
-        let Some(spill) = self.spill else { return };
+        let Going { spill: Some(spill), monitor, .. } = self.going else { return };
         for shard in &mut self.shards {
-            match shard.settle(spill, self.monitor) {
+            match shard.settle(spill, monitor) {
                 Ok(()) => {}
-                Err(error) => return refused(error, self.monitor, news),
+                Err(error) => return refused(error, monitor, news),
             }
         }
     }
@@ -307,7 +296,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     }
 
     fn raise_bound(&mut self) {
-        self.bound = self.bound.saturating_mul(2).min(self.most);
+        self.bound = self.bound.saturating_mul(2).min(self.going.most);
         self.shards.iter_mut().for_each(Shard::take_up_heavy);
     }
 
@@ -325,7 +314,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                         news.taken += 1;
                         self.visit(at, state, news)?;
                     }
-                    Err(error) => refused(error.into(), self.monitor, news),
+                    Err(error) => refused(error.into(), self.going.monitor, news),
                 }
             }
             self.shards[at].forget_chunk();
@@ -445,7 +434,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     fn ask(&mut self, coming: usize, news: &mut RoundNews) {
         match self.observe(coming) {
             Ok(()) => {}
-            Err(Stop::Memory) if self.spill.is_some() => news.scarce = true,
+            Err(Stop::Memory) if self.going.spill.is_some() => news.scarce = true,
             Err(stop) => news.stop = Some(stop),
         }
     }
@@ -453,8 +442,8 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
     fn observe(&mut self, coming: usize) -> Result<(), Stop> {
         let new = self.report.expanded - std::mem::replace(&mut self.report.reported, self.report.expanded);
         let own: usize = self.shards.iter().map(Shard::len).sum();
-        let bytes: usize = self.shards.iter().map(Shard::bytes).sum();
-        self.monitor.observe(&Progress {
+        let bytes: usize = self.shards.iter().map(|shard| shard.states.bytes()).sum();
+        self.going.monitor.observe(&Progress {
             phase: "exploring",
             bound: (self.bound != usize::MAX).then_some(self.bound),
             states: self.states.0 + own,
@@ -525,7 +514,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         let at = shard.checked_sub(self.own.start).filter(|at| *at < self.shards.len());
         let at = at.ok_or_else(garbled)?;
         // A state takes eight bytes at least.
-        let coming = self.shards[at].growth(states.len() / 8);
+        let coming = self.shards[at].states.growth(states.len() / 8);
         if coming > 0 && news.stop.is_none() {
             self.ask(coming, news);
         }

@@ -162,12 +162,9 @@ impl Demand {
 
     /// What is demanded is so after this was written: before, it need not be. `None` if something else is
     /// demanded.
-    pub(super) fn memory_was_set(&mut self, (variable, value): (u16, u16)) -> Option<()> {
-        let known = &mut self.memory[usize::from(variable)];
-        if *known != 0 && *known != value {
-            return None;
-        }
-        *known = 0;
+    pub(super) fn memory_was_set(&mut self, fact: (u16, u16)) -> Option<()> {
+        self.memory_is(fact)?;
+        self.memory[usize::from(fact.0)] = 0;
         Some(())
     }
 }

@@ -95,12 +95,6 @@ struct ViewOptions {
     explored: bool,
 }
 
-impl Default for ViewOptions {
-    fn default() -> Self {
-        ViewOptions { ordered: true, explored: false }
-    }
-}
-
 /// A step of the view, seen from behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Before {
@@ -157,7 +151,8 @@ pub struct Backward<'p> {
 impl<'p> Backward<'p> {
     /// Sees a program under a model this way, unless `go_on` says no.
     pub fn new(program: &'p Program, model: Model, go_on: &mut GoOn<'_>) -> Result<Backward<'p>, NoView> {
-        Backward::with((program, model), StoreFlow::of(model), ViewOptions::default(), go_on)
+        let options = ViewOptions { ordered: true, explored: false };
+        Backward::with((program, model), StoreFlow::of(model), options, go_on)
     }
 
     /// The same, after an exploration that tells what never comes together, if that does not take too long.
@@ -166,7 +161,7 @@ impl<'p> Backward<'p> {
         model: Model,
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
-        let options = ViewOptions { explored: true, ..ViewOptions::default() };
+        let options = ViewOptions { ordered: true, explored: true };
         Backward::with((program, model), StoreFlow::of(model), options, go_on)
     }
 
@@ -178,7 +173,7 @@ impl<'p> Backward<'p> {
         model: Model,
         go_on: &mut GoOn<'_>,
     ) -> Result<Backward<'p>, NoView> {
-        let options = ViewOptions { ordered: false, ..ViewOptions::default() };
+        let options = ViewOptions { ordered: false, explored: false };
         Backward::with((program, model), StoreFlow::PerVariable, options, go_on)
     }
 
@@ -260,11 +255,6 @@ impl<'p> Backward<'p> {
     /// The program.
     pub fn program(&self) -> &'p Program {
         self.program
-    }
-
-    /// How many states threads have in all.
-    pub fn local_states(&self) -> usize {
-        self.behaviours.threads.iter().map(|thread| thread.named().count()).sum()
     }
 
     /// Whether whatever has all that `more` demands has all that `less` demands.

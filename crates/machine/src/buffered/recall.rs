@@ -32,7 +32,7 @@ impl Forgotten {
 pub struct Recall {
     /// How many stores of a queue are kept in order.
     pub k: usize,
-    /// Which.
+    /// Whether those are the newest or the oldest ones.
     pub keep: Keep,
     /// What is known of the others.
     pub forgotten: Forgotten,

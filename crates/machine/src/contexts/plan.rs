@@ -49,7 +49,7 @@ pub(super) struct Deferred {
 }
 
 impl Deferred {
-    /// Those of a control.
+    /// The stores on their way in a control.
     pub(super) fn of(thread: ThreadId, local: &Planned) -> Deferred {
         let stores = local.leaving.iter().zip(local.slots(thread));
         let stores = stores.map(|((variable, turn), slot)| (*variable, *turn, Expr::Leaf(slot)));

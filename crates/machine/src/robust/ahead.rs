@@ -16,7 +16,7 @@
 use super::attacking::{AttackStep, Attacked, Attacking};
 use super::attacks::Accesses;
 use super::delaying::Delaying;
-use crate::settled::steps_ahead;
+use crate::settled::{Course, courses};
 use crate::{Doubt, Event, Machine, State};
 use program::{EdgeId, Loc, ThreadId};
 use smallvec::SmallVec;
@@ -48,15 +48,15 @@ impl<'m, 'a> AttackAhead<'m, 'a> {
         let in_order = !machine.model().reorders_stores();
         let (mut goes, mut back) = (Vec::new(), Vec::new());
         for thread in program.thread_ids() {
-            let ahead = steps_ahead(under_sc, thread);
+            let courses = courses(under_sc, thread);
             let automaton = program.thread(thread);
             let chooses = |loc: Loc| {
                 let overtakes = |id: EdgeId| thread == attack.thread && attack.overtakers.contains(id);
                 automaton.outgoing(loc).any(|(id, _)| overtakes(id))
             };
-            let goes_at = |loc: Loc| in_order && ahead.goes_if(loc, true) && !chooses(loc);
+            let goes_at = |loc: Loc| in_order && courses.at(loc, true) == Course::Goes && !chooses(loc);
             goes.push(automaton.locs().map(goes_at).collect());
-            back.push(ahead.back);
+            back.push(courses.back);
         }
         AttackAhead {
             attacking: Attacking::new(machine, accesses),

@@ -17,7 +17,7 @@
 
 use super::attacks::{Access, Accesses, Attack};
 use super::delaying::{Delaying, keeps_back};
-use crate::{Doubt, Event, Local, Machine, State, Stepper};
+use crate::{Doubt, Event, Local, Machine, State, Stepper, WithBuffers};
 use program::{EdgeId, Loc, Op, Program, ThreadId};
 
 /// How strongly a variable was used.
@@ -316,10 +316,7 @@ fn raise(used: &mut u8, access: &Access) {
 }
 
 /// Numbers the controls of SC in one fixed way, so that steppers understand each other's states.
-pub fn number_controls<M>(stepper: &mut Stepper<'_, M>, program: &Program)
-where
-    M: Machine<Global = Option<ThreadId>, Local = Local>,
-{
+pub fn number_controls<M: WithBuffers>(stepper: &mut Stepper<'_, M>, program: &Program) {
     stepper.global_id(&None);
     for thread in program.thread_ids() {
         stepper.global_id(&Some(thread));

@@ -44,12 +44,9 @@ pub fn attack_classes(program: &Program, attacks: Vec<Attack>) -> Vec<AttackClas
         class[first] = Some(at);
         let own = (0..program.thread(attacks[first].thread).edges().len()).map(EdgeId::new).collect();
         let mut others = Vec::new();
+        let own = AttackNames { thread: attacks[first].thread, edges: Arc::new(own) };
         // Which stores are delayed besides is told by threads and variables; to rename those, too, is not worth it.
-        if !attacks[first].is_alone() {
-            classes.push(AttackClass { attack: attacks[first].clone(), others });
-            continue;
-        }
-        let mut work = VecDeque::from([AttackNames { thread: attacks[first].thread, edges: Arc::new(own) }]);
+        let mut work = VecDeque::from_iter(attacks[first].is_alone().then_some(own));
         while let Some(names) = work.pop_front() {
             for (thread, edges) in swaps.iter().map(|swap| &swap[names.thread.index()]) {
                 let edges = names.edges.iter().map(|edge| edges[edge.index()]).collect();

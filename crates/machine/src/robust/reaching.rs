@@ -58,7 +58,7 @@ pub(super) enum Barriers {
     None,
     /// Whatever waits for the buffer.
     Full,
-    /// That, and store fences.
+    /// Whatever waits for the buffer, and store fences.
     FullAndStore,
 }
 

@@ -3,14 +3,13 @@
 use super::spins::{Spin, spins};
 use crate::Model;
 use program::{
-    Cond, Edge, EdgeId, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread,
-    ThreadId, VarId,
+    Cond, Edge, Expr, Fence, Loc, Op, Place, Program, PropertyKind, RegId, Relation, Thread, ThreadId, VarId,
 };
 use std::collections::BTreeSet;
 
 /// What a thread does at a location as far as others are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub(crate) enum Course {
     /// Others may notice its next step, or the step notices others.
     Stays,
     /// Whatever it does next is its own affair.
@@ -22,12 +21,13 @@ pub(super) enum Course {
 }
 
 /// What the text of one thread says.
-pub(super) struct Courses {
+pub(crate) struct Courses {
     by_loc: Vec<Course>,
-    /// Whether a step from a location computes with registers alone.
-    local: Vec<bool>,
-    back: Vec<bool>,
-    spins: Vec<Spin>,
+    /// By location: whether a step from there computes with registers alone.
+    pub(super) local: Vec<bool>,
+    /// By edge: whether it leads back. There is no cycle without such an edge.
+    pub(crate) back: Vec<bool>,
+    pub(super) spins: Vec<Spin>,
 }
 
 impl Courses {
@@ -77,29 +77,12 @@ impl Courses {
         Courses { by_loc, local, back: back_edges(automaton), spins }
     }
 
-    pub(super) fn at(&self, loc: Loc, drained: bool) -> Course {
+    pub(crate) fn at(&self, loc: Loc, drained: bool) -> Course {
         match self.by_loc[loc.index()] {
             Course::GoesDrained if drained => Course::Goes,
             Course::GoesDrained => Course::Stays,
             course => course,
         }
-    }
-
-    pub(super) fn is_local(&self, loc: Loc) -> bool {
-        self.local[loc.index()]
-    }
-
-    /// Whether an edge leads back, so that there is no cycle without such an edge.
-    pub(super) fn leads_back(&self, edge: EdgeId) -> bool {
-        self.back[edge.index()]
-    }
-
-    pub(super) fn spins(&self) -> &[Spin] {
-        &self.spins
-    }
-
-    pub(super) fn spin(&self, spin: usize) -> &Spin {
-        &self.spins[spin]
     }
 }
 
@@ -164,7 +147,7 @@ fn computes(op: &Op) -> bool {
 }
 
 /// The variables that other threads store to.
-fn stored_by_others(program: &Program, thread: ThreadId) -> BTreeSet<VarId> {
+pub(crate) fn stored_by_others(program: &Program, thread: ThreadId) -> BTreeSet<VarId> {
     let mut stored = BTreeSet::new();
     for other in program.thread_ids().filter(|other| *other != thread) {
         for edge in program.thread(other).edges() {

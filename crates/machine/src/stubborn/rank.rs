@@ -1,7 +1,7 @@
 //! How far a thread can still go without going back.
 
-use crate::goals::{LocSet, has, locations_ahead};
-use program::{Loc, Thread};
+use crate::goals::{LocSet, has, locations_ahead, only};
+use program::Thread;
 
 /// By location: how many locations can be reached without an edge that goes back. An edge on which the number does not
 /// fall goes back, or is part of a loop that has several ways in. An edge *goes back* if there is no way from the
@@ -17,18 +17,13 @@ pub(super) fn ranks(thread: &Thread) -> Vec<u32> {
 /// By location: those that every way to it from the entry meets, itself among them; all if there is no way.
 fn dominators(thread: &Thread) -> Vec<LocSet> {
     let count = thread.locs().count();
-    let only = |loc: Loc| {
-        let mut set = vec![0; count.div_ceil(64)];
-        set[loc.index() / 64] |= 1 << (loc.index() % 64);
-        set
-    };
     let mut all = vec![vec![u64::MAX; count.div_ceil(64)]; count];
-    all[thread.entry().index()] = only(thread.entry());
+    all[thread.entry().index()] = only(thread.entry(), count);
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for edge in thread.edges().iter().filter(|edge| edge.to != thread.entry() && edge.from != edge.to) {
             let mut met = all[edge.from.index()].clone();
-            met.iter_mut().zip(only(edge.to)).for_each(|(met, own)| *met |= own);
+            met.iter_mut().zip(only(edge.to, count)).for_each(|(met, own)| *met |= own);
             for (here, met) in all[edge.to.index()].iter_mut().zip(met) {
                 changed |= *here & !met != 0;
                 *here &= met;
