@@ -71,7 +71,7 @@ impl Preprocessor<'_> {
                 at += inside.len() + 2;
                 let text: String = inside.iter().map(|token| &*token.text).collect();
                 let name = text.trim_matches(['"', '<', '>']);
-                answer(self.has_include(directive, name, text.starts_with('"'))?);
+                answer(self.find(directive, name, text.starts_with('"'))?.is_some());
             } else if token.text.starts_with("__has_") && token.kind == Kind::Name && open {
                 at += 2 + line[at + 1..].iter().take_while(|t| !t.is(")")).count();
                 answer(false);
