@@ -272,7 +272,12 @@ impl Parser<'_> {
                     return Err(self.error_at(at, "this member's type is not complete"));
                 }
                 if bits != Some(Some(0)) && (name.is_some() || bits.is_none()) {
-                    let ty = if incomplete { Type::new(TypeKind::Array(element(&ty), Some(0))) } else { ty };
+                    let ty = match &*ty.kind {
+                        TypeKind::Array(element, None) => {
+                            Type::new(TypeKind::Array(element.clone(), Some(0)))
+                        }
+                        _ => ty,
+                    };
                     fields.push(Field { name: name.map(|(name, _)| name), ty, bits: bits.flatten() });
                 }
                 if !self.eat(",") {
@@ -322,8 +327,4 @@ impl Parser<'_> {
         self.expect(";")?;
         if holds == 0 { Err(self.error_at(start, "this static assertion fails")) } else { Ok(()) }
     }
-}
-
-fn element(ty: &Type) -> Type {
-    ty.inner().cloned().unwrap_or_else(Type::int)
 }
