@@ -216,11 +216,9 @@ impl CRecords {
         }
     }
 
-    /// The scalar type of every cell. Those of a union are its first widest member's.
-    pub fn scalars(&self, ty: &Type) -> Vec<Type> {
-        let mut types = Vec::new();
-        self.for_each_scalar(ty, None, &mut |ty, _| types.push(ty));
-        types
+    /// The first of a union's members with most cells, which are the union's.
+    pub fn widest(&self, ty: &Type) -> Option<&Field> {
+        self.fields(ty)?.iter().rev().max_by_key(|field| self.cells(&field.ty))
     }
 
     /// Calls `visit` with the type of every cell and with the byte it starts at, counted from `start`.
@@ -235,8 +233,7 @@ impl CRecords {
                 }
             }
             TypeKind::Record(_) if self.is_union(ty) => {
-                let fields = self.fields(ty).unwrap_or_default();
-                let widest = fields.iter().rev().max_by_key(|field| self.cells(&field.ty));
+                let widest = self.widest(ty);
                 widest.into_iter().for_each(|field| self.for_each_scalar(&field.ty, start, visit));
             }
             TypeKind::Record(_) => {

@@ -106,20 +106,14 @@ fn stores_at_most(walks: &[CWalk<'_, '_>], arguments: &[VarId], changing: &BTree
 
 /// The variables that a step reads.
 fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
-    let mut load = |op: &Op| {
-        if let Op::Load(_, variable) = op {
-            note(*variable);
-        }
-    };
-    match step {
-        CStep::Op(op) => op.for_each_part(&mut load),
-        CStep::Checked(parts, ..) => parts.iter().for_each(&mut load),
-        CStep::Choice(choice) if matches!(choice.access, CChosen::Load(_)) => {
-            choice.variables().for_each(note);
-        }
-        CStep::Begin(Some(_)) => note(subject.argument),
-        _ => {}
+    if let CStep::Begin(Some(_)) = step {
+        note(subject.argument);
     }
+    step.for_each_access(&mut |variable, stores| {
+        if !stores {
+            note(variable);
+        }
+    });
 }
 
 /// Numbers at which bounds that grow stop for a while: constants of the program and their neighbours, in order.
@@ -329,15 +323,14 @@ impl<'w, 'g> CWalk<'w, 'g> {
     /// How many of some variables a step stores to, at most.
     fn stores(&self, step: &CStep, arguments: &[VarId], variables: &BTreeSet<VarId>) -> usize {
         let mut count = 0;
+        let mut note = |variable| count += usize::from(variables.contains(&variable));
         match step {
-            CStep::Start(instance, Some(_)) => {
-                count += usize::from(variables.contains(&arguments[*instance]))
-            }
-            CStep::End(_) => count += usize::from(variables.contains(&self.subject.result)),
-            CStep::Choice(choice) => count += usize::from(choice.stored().any(|v| variables.contains(&v))),
-            other => other.for_each_stored(&mut |v| count += usize::from(variables.contains(&v))),
+            CStep::Start(instance, Some(_)) => note(arguments[*instance]),
+            CStep::End(_) => note(self.subject.result),
+            other => other.for_each_stored(&mut note),
         }
-        count
+        // Of those that a value chooses among, one is stored to.
+        if matches!(step, CStep::Choice(_)) { count.min(1) } else { count }
     }
 
     /// The most stores to some variables on any way through the thread; nothing if there are many.

@@ -74,7 +74,7 @@ pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) ->
     for arrow in threads.iter().flat_map(|threaded| &threaded.graph.arrows) {
         match mutex_step(&arrow.step) {
             Some(step) => mutexes.extend([step.mutex]),
-            None => touched(&arrow.step, &mut |variable| others.extend([variable])),
+            None => arrow.step.for_each_access(&mut |variable, _| others.extend([variable])),
         }
     }
     for mutex in mutexes.into_iter().filter(|mutex| !others.contains(mutex) && free(*mutex)) {
@@ -83,16 +83,6 @@ pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) ->
         if commutes(threads, &held, mutex) {
             threads.iter_mut().for_each(|threaded| write_sections(&mut threaded.graph, mutex));
         }
-    }
-}
-
-fn touched(step: &CStep, note: &mut dyn FnMut(VarId)) {
-    if let CStep::Op(op) = step {
-        op.for_each_part(&mut |part| {
-            if let Op::Load(_, variable) | Op::Store(variable, _) = part {
-                note(*variable);
-            }
-        });
     }
 }
 
@@ -148,7 +138,7 @@ fn commutes(threads: &[&mut Threaded], held: &[Vec<Option<bool>>], mutex: VarId)
                 Some(false) => &mut without,
                 None => continue,
             };
-            touched(&arrow.step, &mut |variable| found.extend([variable]));
+            arrow.step.for_each_access(&mut |variable, _| found.extend([variable]));
         }
     }
     with.remove(&mutex);

@@ -77,12 +77,8 @@ impl Fusing<'_> {
                 waiting.extend(self.replace(place, fused));
             }
         }
-        let mut index = 0;
-        let gone = self.gone;
-        self.graph.arrows.retain(|_| {
-            index += 1;
-            !gone[index - 1]
-        });
+        let mut gone = self.gone.into_iter();
+        self.graph.arrows.retain(|_| gone.next() != Some(true));
     }
 
     /// The steps that do without a place, each in one, if that is what they are to everybody else.

@@ -163,7 +163,7 @@ impl Lowerer<'_, '_> {
         if target.open {
             let null = constant(&target.key) == Some(0);
             let what = if null { NULL_USED } else { NO_OBJECT_USED };
-            let bad = self.violation(FailureKind::Error(what.to_string()));
+            let bad = self.mistake(what);
             let others = target.cells.iter().map(|(value, _)| value).chain(&target.apart);
             let others = others.map(|value| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
