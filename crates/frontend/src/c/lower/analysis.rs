@@ -477,7 +477,7 @@ fn op_after<'k>(
     op: &Op,
     behind: &'k mut CKnown,
 ) -> Option<CBehind<'k>> {
-    if let Some((register, values)) = written(memory, known, op) {
+    if let Some((register, values)) = written(&memory.variables, known, op) {
         return Some(CBehind::with(known, register, values));
     }
     match op {
@@ -496,11 +496,11 @@ fn op_after<'k>(
 }
 
 /// The register that an operation writes, and its values then.
-fn written(memory: &CMemory<'_>, known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
+fn written(variables: &[CValues], known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
     match op {
         Op::Assign(register, expr) => Some((*register, value(known, expr))),
         Op::Havoc(register, domain) => Some((*register, domain_values(domain))),
-        Op::Load(register, variable) => Some((*register, memory.variables[variable.index()].clone())),
+        Op::Load(register, variable) => Some((*register, variables[variable.index()].clone())),
         _ => None,
     }
 }
@@ -544,7 +544,7 @@ fn mentions_any(expr: &Expr<RegId>, other: &Expr<RegId>) -> bool {
 
 /// Makes of what is known what is known behind an operation.
 fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
-    if let Some((register, values)) = written(memory, known, op) {
+    if let Some((register, values)) = written(&memory.variables, known, op) {
         known.set(register, values);
     }
     match op {
@@ -613,14 +613,13 @@ pub(super) fn checked(known: &CKnown, step: &CStep, variables: &[CValues]) -> CV
         CStep::Checked(parts, at, fits) => {
             let mut after = known.clone();
             for part in &parts[..*at] {
-                match part {
-                    Op::Load(register, variable) => after.set(*register, variables[variable.index()].clone()),
-                    Op::Assign(register, expr) => after.set(*register, value(&after, expr)),
-                    Op::Assume(cond) => match refine(&after, cond) {
-                        Some(refined) => after = refined,
-                        None => return CValues::NONE,
-                    },
-                    _ => {}
+                if let Some((register, values)) = written(variables, &after, part) {
+                    after.set(register, values);
+                }
+                if let Op::Assume(cond) = part
+                    && refine_in_place(&mut after, cond).is_none()
+                {
+                    return CValues::NONE;
                 }
             }
             value(&after, &fits.value)

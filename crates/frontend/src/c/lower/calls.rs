@@ -189,34 +189,34 @@ impl Lowerer<'_, '_> {
         let mut scope = FxHashMap::default();
         for (at, ((name, ty), value)) in function.parameters.iter().zip(values).enumerate() {
             let Some(name) = name else { continue };
-            let value = self.convert(value, ty, token)?;
-            let declared = function.token + 1 + at as u32;
-            let stays = !assigned.contains(name);
-            if stays && value.value.is_fixed() {
-                scope.insert(Rc::clone(name), CLocal::Same(value));
-                continue;
-            }
-            if let (true, CValue::Address(inside)) = (stays, &value.value) {
-                // Which element it is must not change with the index.
-                let key = self.kept_for_call(inside.key.clone(), name, declared)?;
-                let value = Typed::pointer(CValue::Address(Inside { key, ..inside.clone() }), ty.plain());
-                scope.insert(Rc::clone(name), CLocal::Same(value));
-                continue;
-            }
-            scope.insert(Rc::clone(name), self.given_object(name, ty, declared, value, token)?);
+            let (declared, stays) = (function.token + 1 + at as u32, !assigned.contains(name));
+            let local = self.given(name, ty, (declared, stays), value, token)?;
+            scope.insert(Rc::clone(name), local);
         }
         Ok(scope)
     }
 
-    /// A parameter as an object that begins with what was given.
-    fn given_object(
+    /// A parameter: what was given if that stays the same (`stays` says that nothing is assigned to it), or an
+    /// object that begins with it.
+    fn given(
         &mut self,
         name: &str,
         ty: &Type,
-        declared: u32,
+        (declared, stays): (u32, bool),
         value: Typed,
         token: u32,
     ) -> CLowered<CLocal> {
+        let value = self.convert(value, ty, token)?;
+        match &value.value {
+            fixed if stays && fixed.is_fixed() => return Ok(CLocal::Same(value)),
+            CValue::Address(inside) if stays => {
+                // Which element it is must not change with the index.
+                let key = self.kept_for_call(inside.key.clone(), name, declared)?;
+                let address = CValue::Address(Inside { key, ..inside.clone() });
+                return Ok(CLocal::Same(Typed::pointer(address, ty.plain())));
+            }
+            _ => {}
+        }
         let object = self.local_object(name, ty, declared)?;
         self.assign_value(&CPlace::whole(object, ty.plain(), token), value, token)?;
         Ok(CLocal::Object(object, ty.clone()))
@@ -265,13 +265,9 @@ impl Lowerer<'_, '_> {
                 Typed::number(Over::Leaf(register), Type::void().pointer())
             }
         };
-        let value = self.convert(value, &ty, token)?;
-        if !self.frame.assigned.contains(&name) && value.value.is_fixed() {
-            self.bind(&name, CLocal::Same(value));
-            return Ok(());
-        }
-        let object = self.given_object(&name, &ty, token, value, token)?;
-        self.bind(&name, object);
+        let stays = !self.frame.assigned.contains(&name);
+        let local = self.given(&name, &ty, (token, stays), value, token)?;
+        self.bind(&name, local);
         Ok(())
     }
 

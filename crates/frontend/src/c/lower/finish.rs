@@ -2,7 +2,7 @@
 //! threads to be known is written out.
 
 use super::analysis::{CAnalysis, passes};
-use super::graph::{At, CStep, Fits, Graph};
+use super::graph::{At, CStep, Graph};
 use super::library::WRITTEN_FIRST;
 use super::split::{Begun, begin};
 use super::suffix::{CClaimed, claims};
@@ -88,29 +88,25 @@ fn settle_checks(
             CStep::Fits(fits) | CStep::Checked(_, _, fits) => (fits.clone(), arrow.span, arrow.from),
             _ => continue,
         };
-        let needless = fit(arrow.from, &arrow.step);
-        let step = match (&arrow.step, needless) {
+        let fails = || Op::Assume(fits.cond().negate());
+        // The step without its check or with it, and what leads to a violation.
+        let (step, failing) = match (&arrow.step, fit(from, &arrow.step)) {
+            (CStep::Checked(parts, ..), true) => (Op::locked(parts.clone()), None),
+            (_, true) => (Op::Skip, None),
             (CStep::Checked(parts, at, _), false) => {
+                let failing = Op::locked([&parts[..*at], &[fails()]].concat());
                 let mut parts = parts.clone();
                 parts.insert(*at, Op::Assume(fits.cond()));
-                if told {
-                    broken.push((from, prefix(&parts[..*at], &fits), span));
-                }
-                CStep::Op(Op::locked(parts))
+                (Op::locked(parts), Some(failing))
             }
-            (CStep::Checked(parts, ..), true) => CStep::Op(Op::locked(parts.clone())),
-            (_, true) => CStep::Op(Op::Skip),
-            (_, false) => {
-                if told {
-                    broken.push((from, Op::Assume(fits.cond().negate()), span));
-                }
-                CStep::Op(Op::Assume(fits.cond()))
-            }
+            (_, false) => (Op::Assume(fits.cond()), Some(fails())),
         };
-        if !needless && !told {
-            assumed.insert(span, "no overflow");
+        match failing {
+            Some(failing) if told => broken.push((from, failing, span)),
+            Some(_) => drop(assumed.insert(span, "no overflow")),
+            None => {}
         }
-        graph.arrows[index].step = step;
+        graph.arrows[index].step = CStep::Op(step);
     }
     for (from, op, span) in broken {
         let bad = graph.place();
@@ -122,13 +118,6 @@ fn settle_checks(
     }
     graph.contract(&|_| false);
     threaded.entry = threaded.graph.find(threaded.entry);
-}
-
-/// What leads to a violation inside a locked step.
-fn prefix(parts: &[Op], fits: &Fits) -> Op {
-    let mut parts = parts.to_vec();
-    parts.push(Op::Assume(fits.cond().negate()));
-    Op::locked(parts)
 }
 
 /// The variables that a thread loads, and those that it stores.
@@ -304,7 +293,7 @@ impl Finishing<'_, '_> {
             races::claim_none(self.program, &plain);
         }
         let may_race = !races && races::may_race(self.program, &plain);
-        Ok(Remarked { warnings: self.world.warnings, may_race, settled: self.world.asserts })
+        Ok(Remarked { may_race, settled: self.world.asserts })
     }
 
     /// Main goes on with what it had computed.

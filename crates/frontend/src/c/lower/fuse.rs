@@ -150,8 +150,7 @@ fn fits(a: &Op, b: &Op) -> bool {
     if is_locked(a) || is_locked(b) {
         return is_locked(a) && is_own(b) || is_own(a) && is_locked(b);
     }
-    let reads = |op: &Op| is_own(op) || matches!(op, Op::Load(..) | Op::Block { .. });
-    reads(a) && reads(b) && loads(a) + loads(b) <= 1
+    takes_in(a) && takes_in(b) && loads(a) + loads(b) <= 1
 }
 
 /// Whether a step can take in what follows with registers.

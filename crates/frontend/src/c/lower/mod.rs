@@ -100,7 +100,6 @@ pub(super) fn lower(
             plain: BTreeSet::new(),
             marks: BTreeMap::new(),
             asserts: false,
-            warnings: Vec::new(),
             assumed: BTreeMap::new(),
         };
         let threads = match world.threads() {
@@ -269,15 +268,16 @@ impl World<'_> {
                     Overflow::Assume => fits.low == 0 && !found.skipped,
                     Overflow::Strict | Overflow::Error => false,
                 };
-                let Some(known) = found.registers[at][arrow.from].as_ref().filter(|_| wraps) else {
-                    self.again |= wraps && found.skipped && self.facts.unfit.insert(fits.site);
+                if !wraps {
                     continue;
-                };
-                let values = analysis::checked(known, &arrow.step, &found.variables);
-                let may_leave = !values.within(fits.low, fits.high);
-                let unfit = match self.options.overflow {
-                    Overflow::Assume if !conversion => values.is_outside(fits.low, fits.high),
-                    _ => may_leave,
+                }
+                let values = found.registers[at][arrow.from]
+                    .as_ref()
+                    .map(|known| analysis::checked(known, &arrow.step, &found.variables));
+                let unfit = match (values, self.options.overflow) {
+                    (None, _) => found.skipped,
+                    (Some(values), Overflow::Assume) if !conversion => values.is_outside(fits.low, fits.high),
+                    (Some(values), _) => !values.within(fits.low, fits.high),
                 };
                 self.again |= unfit && self.facts.unfit.insert(fits.site);
             }

@@ -192,8 +192,6 @@ pub(super) struct World<'u> {
     pub has_keys: bool,
     /// Whether the text asserts something.
     pub asserts: bool,
-    /// What is worth saying once.
-    pub warnings: Vec<Diagnostic>,
     /// What is not watched, by the place from which on it matters: verdicts say that it is assumed.
     pub assumed: BTreeMap<Span, &'static str>,
 }
