@@ -116,6 +116,14 @@ impl Type {
         matches!(*self.kind, TypeKind::Function(_))
     }
 
+    /// What a function gives.
+    pub fn result(&self) -> Option<&Type> {
+        match &*self.kind {
+            TypeKind::Function(signature) => Some(&signature.result),
+            _ => None,
+        }
+    }
+
     /// What a pointer points to or an array holds.
     pub fn inner(&self) -> Option<&Type> {
         match &*self.kind {
@@ -221,9 +229,16 @@ impl CRecords {
         self.fields(ty)?.iter().rev().max_by_key(|field| self.cells(&field.ty))
     }
 
-    /// Calls `visit` with the type of every cell and with the byte it starts at, counted from `start`.
+    /// The type of every cell and the byte it starts at.
     /// Bit-fields are at no byte, and where they are packed to, so what follows them is not known.
-    pub fn for_each_scalar(&self, ty: &Type, start: Option<u64>, visit: &mut dyn FnMut(Type, Option<u64>)) {
+    pub fn scalars(&self, ty: &Type) -> Vec<(Type, Option<u64>)> {
+        let mut scalars = Vec::new();
+        self.for_each_scalar(ty, Some(0), &mut |ty, byte| scalars.push((ty, byte)));
+        scalars
+    }
+
+    /// Calls `visit` with the same, bytes counted from `start`.
+    fn for_each_scalar(&self, ty: &Type, start: Option<u64>, visit: &mut dyn FnMut(Type, Option<u64>)) {
         match &*ty.kind {
             TypeKind::Array(inner, length) => {
                 let size = self.size(inner).map(|(size, _)| size);

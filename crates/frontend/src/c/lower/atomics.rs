@@ -66,12 +66,8 @@ impl Lowerer<'_, '_> {
         if place.ty.is_scalar() {
             return Ok(place);
         }
-        let mut first = None;
-        self.world.unit.records.for_each_scalar(&place.ty, None, &mut |ty, _| {
-            first.get_or_insert(ty);
-        });
-        match first {
-            Some(ty) => Ok(CPlace { ty: ty.plain(), ..place }),
+        match self.world.unit.records.scalars(&place.ty).first() {
+            Some((ty, _)) => Ok(CPlace { ty: ty.plain(), ..place }),
             None => Err(self.error(token, "this object has no parts")),
         }
     }

@@ -7,7 +7,7 @@ use super::value::{CPlace, CValue, Inside, Typed, constant, number};
 use super::world::{CCell, CLowered, FIRST_FUNCTION};
 use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
-use crate::c::types::{Type, TypeKind};
+use crate::c::types::Type;
 use program::{CallSite, Cond, Expr as Over, FailureKind, Op, RegId, Relation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -105,11 +105,7 @@ impl Lowerer<'_, '_> {
         let bad = self.mistake(no_function);
         self.arrow(CStep::Op(Op::Assume(Cond::and(others))), bad);
         self.at = end;
-        let ty = ty.inner().cloned().unwrap_or_else(|| ty.clone());
-        let ty = match &*ty.kind {
-            TypeKind::Function(signature) => signature.result.clone(),
-            _ => Type::int(),
-        };
+        let ty = ty.inner().unwrap_or(ty).result().cloned().unwrap_or_else(Type::int);
         Ok(if ty.is_void() { Typed::nothing() } else { Typed::number(Over::Leaf(result), ty) })
     }
 

@@ -80,8 +80,7 @@ impl Lowerer<'_, '_> {
             let mark = |at: usize| {
                 format!("{name}.freed{}", if blocks > 1 { format!("[{at}]") } else { String::new() })
             };
-            let names: Vec<String> = (0..blocks).map(mark).collect();
-            let marks = names.into_iter().map(|name| self.world.hidden(name, span)).collect();
+            let marks = (0..blocks).map(|at| self.world.hidden(mark(at), span)).collect();
             self.world.marks.insert(object, marks);
         }
         Ok(object)

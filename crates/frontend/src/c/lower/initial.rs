@@ -225,10 +225,8 @@ impl World<'_> {
 
     /// The cells that a part of an object consists of.
     pub fn cells_of(&self, object: usize, part: &CPart, token: u32) -> CLowered<Vec<usize>> {
-        let mut scalars = Vec::new();
-        self.unit.records.for_each_scalar(&part.ty, Some(0), &mut |ty, byte| scalars.push((ty, byte)));
         let mut cells = Vec::new();
-        for (at, (ty, byte)) in scalars.into_iter().enumerate() {
+        for (at, (ty, byte)) in self.unit.records.scalars(&part.ty).into_iter().enumerate() {
             let scalar = self.scalar_at(object, &part.within(at as u64, byte, ty), token)?;
             cells.extend(scalar.into_iter().map(|(at, ..)| at));
         }

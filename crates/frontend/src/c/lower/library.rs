@@ -206,10 +206,8 @@ impl Lowerer<'_, '_> {
     }
 
     fn any_result(&mut self, name: &str) -> CLowered<Typed> {
-        let ty = match self.world.unit.declared.get(name).map(|ty| &*ty.kind) {
-            Some(TypeKind::Function(signature)) => signature.result.plain(),
-            _ => Type::int(),
-        };
+        let result = self.world.unit.declared.get(name).and_then(Type::result);
+        let ty = result.map_or_else(Type::int, Type::plain);
         match ty.range() {
             Some((low, high)) => self.any_in(ty, low, high),
             None => Ok(Typed::nothing()),

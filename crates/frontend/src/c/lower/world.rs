@@ -301,12 +301,8 @@ impl World<'_> {
                 format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS),
             ));
         }
-        let (mut types, mut bytes) = (Vec::new(), Vec::new());
-        records.for_each_scalar(ty, Some(0), &mut |ty, at| {
-            types.push(ty);
-            bytes.push(at);
-        });
-        types.iter_mut().for_each(|part: &mut Type| part.volatile |= ty.volatile);
+        let (mut types, bytes): (Vec<Type>, Vec<Option<u64>>) = records.scalars(ty).into_iter().unzip();
+        types.iter_mut().for_each(|part| part.volatile |= ty.volatile);
         let mut names = Vec::new();
         self.names(ty, name.to_string(), &mut names);
         names.resize(types.len(), Rc::from(name));

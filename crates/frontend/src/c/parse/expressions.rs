@@ -48,11 +48,10 @@ impl Parser<'_> {
     pub(super) fn conditional(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let cond = self.binary(1)?;
-        if !self.is("?") {
+        let token = self.at;
+        if !self.eat("?") {
             return Ok(cond);
         }
-        let token = self.at;
-        self.at += 1;
         let mut yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
         self.expect(":")?;
         let mut no = self.deeper(Self::conditional)?;

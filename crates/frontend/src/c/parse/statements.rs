@@ -53,25 +53,20 @@ impl Parser<'_> {
         match &*word {
             "if" | "while" | "do" | "for" | "switch" => self.compound(&word),
             "case" | "default" => self.case(&word),
-            "goto" => {
+            "goto" | "break" | "continue" | "return" => {
                 self.at += 1;
-                if self.is("*") {
-                    return Err(self.error_at(self.at, "`goto` to a computed place is not read"));
-                }
-                let name = self.name()?;
+                let kind = match &*word {
+                    "goto" if self.is("*") => {
+                        return Err(self.error_at(self.at, "`goto` to a computed place is not read"));
+                    }
+                    "goto" => CStmtKind::Goto(self.name()?),
+                    "break" => CStmtKind::Break,
+                    "continue" => CStmtKind::Continue,
+                    _ if self.is(";") => CStmtKind::Return(None),
+                    _ => CStmtKind::Return(Some(self.expression()?)),
+                };
                 self.expect(";")?;
-                Ok(CStmtKind::Goto(name))
-            }
-            "break" | "continue" => {
-                self.at += 1;
-                self.expect(";")?;
-                Ok(if &*word == "break" { CStmtKind::Break } else { CStmtKind::Continue })
-            }
-            "return" => {
-                self.at += 1;
-                let value = if self.is(";") { None } else { Some(self.expression()?) };
-                self.expect(";")?;
-                Ok(CStmtKind::Return(value))
+                Ok(kind)
             }
             "asm" | "__asm__" | "__asm" => self.asm(),
             "__label__" => {
