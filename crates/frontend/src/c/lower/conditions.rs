@@ -50,9 +50,8 @@ impl Lowerer<'_, '_> {
                     }
                 }
             }
-            CExprKind::Binary(op, a, b) if relation(*op).is_some() => {
+            CExprKind::Binary(op, a, b) if let Some(relation) = relation(*op) => {
                 let (a, b) = self.operands(a, b)?;
-                let relation = relation(*op).unwrap_or(Relation::Eq);
                 let cond = self.comparison(relation, a, b, expr.token)?;
                 Ok(self.fork(cond, yes, no))
             }

@@ -228,7 +228,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.step_raw(CStep::Op(op));
     }
 
-    /// Says that here is that place.
+    /// Makes the place where we are one with another.
     pub fn join(&mut self, place: At) {
         self.graph.merge(self.at, place, self.span);
         self.at = place;
@@ -292,7 +292,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         bad
     }
 
-    /// The same in words.
+    /// The same of a violation that is told in words.
     pub fn mistake(&mut self, what: &str) -> At {
         self.violation(FailureKind::Error(what.to_string()))
     }
@@ -312,13 +312,12 @@ impl<'w, 'u> Lowerer<'w, 'u> {
 
     /// As [`Lowerer::way`]; a condition that is clear takes no step.
     pub fn way_unless_clear(&mut self, from: At, cond: Cond<RegId>) {
-        match cond {
-            Cond::Const(_) => {
-                let here = self.place();
-                self.at = from;
-                self.join(here);
-            }
-            cond => self.way(from, cond),
+        if let Cond::Const(_) = cond {
+            let here = self.place();
+            self.at = from;
+            self.join(here);
+        } else {
+            self.way(from, cond);
         }
     }
 
