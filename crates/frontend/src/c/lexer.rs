@@ -5,6 +5,7 @@
 //! quote) is a token of its own, because preprocessing may drop it.
 
 use program::Span;
+use std::iter::successors;
 use std::rc::Rc;
 
 /// The kinds of preprocessing tokens.
@@ -70,15 +71,18 @@ impl Token {
     }
 
     pub fn hides(&self, name: &str) -> bool {
-        let mut at = &self.hidden;
-        while let Some(hidden) = at {
-            if &*hidden.name == name {
-                return true;
-            }
-            at = &hidden.more;
-        }
-        false
+        hidden_names(&self.hidden).any(|hidden| &**hidden == name)
     }
+
+    /// The macros it came from, innermost first.
+    pub fn trails(&self) -> impl Iterator<Item = &Trail> {
+        successors(self.trail.as_deref(), |trail| trail.outer.as_deref())
+    }
+}
+
+/// The names in a set of them.
+pub(super) fn hidden_names(hidden: &Option<Rc<Hidden>>) -> impl Iterator<Item = &Rc<str>> {
+    successors(hidden.as_deref(), |hidden| hidden.more.as_deref()).map(|hidden| &hidden.name)
 }
 
 /// Signs, longest first.

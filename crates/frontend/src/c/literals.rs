@@ -47,9 +47,7 @@ pub fn character(text: &str) -> Option<i64> {
     let values = characters(inside)?;
     match values.as_slice() {
         [] => None,
-        [one] if start == 0 => {
-            Some(i64::from(*one as u8 as i8).max(if *one > 255 { i64::from(*one) } else { i64::MIN }))
-        }
+        [one] if start == 0 && *one < 256 => Some(i64::from(*one as u8 as i8)),
         [one] => Some(i64::from(*one)),
         more => Some(i64::from(more.iter().fold(0u32, |sum, c| (sum << 8) | (c & 255)) as i32)),
     }

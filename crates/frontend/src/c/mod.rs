@@ -165,7 +165,7 @@ fn read(source: Source, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
         return Err(vec![error]);
     }
     let mut program = Program::new(source.name().to_string(), source);
-    let Remarked { warnings, may_race, settled } =
+    let (warnings, Remarked { may_race, settled }) =
         read_into(&mut program, &options.c).map_err(|error| vec![error])?;
     if let Err(faults) = program.validate() {
         return Err(faults.into_iter().take(limits::ERRORS).map(Diagnostic::from).collect());
@@ -179,20 +179,18 @@ const RACES: &str = "plain accesses are taken in the order written; where they r
 
 /// What is worth saying about a program that was read.
 struct Remarked {
-    warnings: Vec<Diagnostic>,
     /// Whether plain accesses of two threads meet.
     may_race: bool,
     /// Whether it asserts something.
     settled: bool,
 }
 
-fn read_into(program: &mut Program, options: &COptions) -> Result<Remarked, Diagnostic> {
+fn read_into(program: &mut Program, options: &COptions) -> Result<(Vec<Diagnostic>, Remarked), Diagnostic> {
     let source = Arc::clone(&program.source);
     let text = pre::preprocess(&source, options)?;
     let unit = parse::parse(&text.tokens, &text.files, source.text().len())?;
-    let mut remarked = lower::lower(&unit, &text.tokens, &text.files, options, program)?;
-    remarked.warnings.splice(..0, text.warnings);
-    Ok(remarked)
+    let remarked = lower::lower(&unit, &text.tokens, &text.files, options, program)?;
+    Ok((text.warnings, remarked))
 }
 
 /// What is wrong with a text as a whole.

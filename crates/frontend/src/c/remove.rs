@@ -133,12 +133,12 @@ pub(super) fn with_order(
 fn assignment(text: &str, statement: &[Token], order: StoreOrder, edits: &mut Edits) -> Option<()> {
     let sign = top_level(statement, |token| token.is("="), 0).next()?;
     let place = statement.get(..sign)?;
-    let simple =
-        |token: &Token| token.kind == Kind::Name || [".", "->", "[", "]"].iter().any(|s| token.is(s));
-    let indexed = |token: &Token| token.kind == Kind::Number;
+    let simple = |token: &Token| {
+        matches!(token.kind, Kind::Name | Kind::Number) || [".", "->", "[", "]"].iter().any(|s| token.is(s))
+    };
     let value = statement.get(sign + 1)?;
     let several = top_level(statement, |token| token.is(",") || token.is("="), 0).count() > 1;
-    if several || !place.iter().all(|token| simple(token) || indexed(token)) {
+    if several || !place.iter().all(simple) {
         return None;
     }
     let (call, order) = match order {

@@ -116,6 +116,14 @@ impl Type {
         matches!(*self.kind, TypeKind::Function(_))
     }
 
+    /// What a function gives.
+    pub fn result(&self) -> Option<&Type> {
+        match &*self.kind {
+            TypeKind::Function(signature) => Some(&signature.result),
+            _ => None,
+        }
+    }
+
     /// What a pointer points to or an array holds.
     pub fn inner(&self) -> Option<&Type> {
         match &*self.kind {
@@ -216,16 +224,21 @@ impl CRecords {
         }
     }
 
-    /// The scalar type of every cell. Those of a union are its first widest member's.
-    pub fn scalars(&self, ty: &Type) -> Vec<Type> {
-        let mut types = Vec::new();
-        self.for_each_scalar(ty, None, &mut |ty, _| types.push(ty));
-        types
+    /// The first of a union's members with most cells, which are the union's.
+    pub fn widest(&self, ty: &Type) -> Option<&Field> {
+        self.fields(ty)?.iter().rev().max_by_key(|field| self.cells(&field.ty))
     }
 
-    /// Calls `visit` with the type of every cell and with the byte it starts at, counted from `start`.
+    /// The type of every cell and the byte it starts at.
     /// Bit-fields are at no byte, and where they are packed to, so what follows them is not known.
-    pub fn for_each_scalar(&self, ty: &Type, start: Option<u64>, visit: &mut dyn FnMut(Type, Option<u64>)) {
+    pub fn scalars(&self, ty: &Type) -> Vec<(Type, Option<u64>)> {
+        let mut scalars = Vec::new();
+        self.for_each_scalar(ty, Some(0), &mut |ty, byte| scalars.push((ty, byte)));
+        scalars
+    }
+
+    /// Calls `visit` with the same, bytes counted from `start`.
+    fn for_each_scalar(&self, ty: &Type, start: Option<u64>, visit: &mut dyn FnMut(Type, Option<u64>)) {
         match &*ty.kind {
             TypeKind::Array(inner, length) => {
                 let size = self.size(inner).map(|(size, _)| size);
@@ -235,8 +248,7 @@ impl CRecords {
                 }
             }
             TypeKind::Record(_) if self.is_union(ty) => {
-                let fields = self.fields(ty).unwrap_or_default();
-                let widest = fields.iter().rev().max_by_key(|field| self.cells(&field.ty));
+                let widest = self.widest(ty);
                 widest.into_iter().for_each(|field| self.for_each_scalar(&field.ty, start, visit));
             }
             TypeKind::Record(_) => {

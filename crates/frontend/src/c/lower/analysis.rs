@@ -106,20 +106,14 @@ fn stores_at_most(walks: &[CWalk<'_, '_>], arguments: &[VarId], changing: &BTree
 
 /// The variables that a step reads.
 fn read_by(subject: &CSubject<'_>, step: &CStep, note: &mut dyn FnMut(VarId)) {
-    let mut load = |op: &Op| {
-        if let Op::Load(_, variable) = op {
-            note(*variable);
-        }
-    };
-    match step {
-        CStep::Op(op) => op.for_each_part(&mut load),
-        CStep::Checked(parts, ..) => parts.iter().for_each(&mut load),
-        CStep::Choice(choice) if matches!(choice.access, CChosen::Load(_)) => {
-            choice.variables().for_each(note);
-        }
-        CStep::Begin(Some(_)) => note(subject.argument),
-        _ => {}
+    if let CStep::Begin(Some(_)) = step {
+        note(subject.argument);
     }
+    step.for_each_access(&mut |variable, stores| {
+        if !stores {
+            note(variable);
+        }
+    });
 }
 
 /// Numbers at which bounds that grow stop for a while: constants of the program and their neighbours, in order.
@@ -329,15 +323,14 @@ impl<'w, 'g> CWalk<'w, 'g> {
     /// How many of some variables a step stores to, at most.
     fn stores(&self, step: &CStep, arguments: &[VarId], variables: &BTreeSet<VarId>) -> usize {
         let mut count = 0;
+        let mut note = |variable| count += usize::from(variables.contains(&variable));
         match step {
-            CStep::Start(instance, Some(_)) => {
-                count += usize::from(variables.contains(&arguments[*instance]))
-            }
-            CStep::End(_) => count += usize::from(variables.contains(&self.subject.result)),
-            CStep::Choice(choice) => count += usize::from(choice.stored().any(|v| variables.contains(&v))),
-            other => other.for_each_stored(&mut |v| count += usize::from(variables.contains(&v))),
+            CStep::Start(instance, Some(_)) => note(arguments[*instance]),
+            CStep::End(_) => note(self.subject.result),
+            other => other.for_each_stored(&mut note),
         }
-        count
+        // Of those that a value chooses among, one is stored to.
+        if matches!(step, CStep::Choice(_)) { count.min(1) } else { count }
     }
 
     /// The most stores to some variables on any way through the thread; nothing if there are many.
@@ -484,7 +477,7 @@ fn op_after<'k>(
     op: &Op,
     behind: &'k mut CKnown,
 ) -> Option<CBehind<'k>> {
-    if let Some((register, values)) = written(memory, known, op) {
+    if let Some((register, values)) = written(&memory.variables, known, op) {
         return Some(CBehind::with(known, register, values));
     }
     match op {
@@ -503,11 +496,11 @@ fn op_after<'k>(
 }
 
 /// The register that an operation writes, and its values then.
-fn written(memory: &CMemory<'_>, known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
+fn written(variables: &[CValues], known: &CKnown, op: &Op) -> Option<(RegId, CValues)> {
     match op {
         Op::Assign(register, expr) => Some((*register, value(known, expr))),
         Op::Havoc(register, domain) => Some((*register, domain_values(domain))),
-        Op::Load(register, variable) => Some((*register, memory.variables[variable.index()].clone())),
+        Op::Load(register, variable) => Some((*register, variables[variable.index()].clone())),
         _ => None,
     }
 }
@@ -551,7 +544,7 @@ fn mentions_any(expr: &Expr<RegId>, other: &Expr<RegId>) -> bool {
 
 /// Makes of what is known what is known behind an operation.
 fn apply(memory: &mut CMemory<'_>, known: &mut CKnown, op: &Op) -> Option<()> {
-    if let Some((register, values)) = written(memory, known, op) {
+    if let Some((register, values)) = written(&memory.variables, known, op) {
         known.set(register, values);
     }
     match op {
@@ -620,14 +613,13 @@ pub(super) fn checked(known: &CKnown, step: &CStep, variables: &[CValues]) -> CV
         CStep::Checked(parts, at, fits) => {
             let mut after = known.clone();
             for part in &parts[..*at] {
-                match part {
-                    Op::Load(register, variable) => after.set(*register, variables[variable.index()].clone()),
-                    Op::Assign(register, expr) => after.set(*register, value(&after, expr)),
-                    Op::Assume(cond) => match refine(&after, cond) {
-                        Some(refined) => after = refined,
-                        None => return CValues::NONE,
-                    },
-                    _ => {}
+                if let Some((register, values)) = written(variables, &after, part) {
+                    after.set(register, values);
+                }
+                if let Op::Assume(cond) = part
+                    && refine_in_place(&mut after, cond).is_none()
+                {
+                    return CValues::NONE;
                 }
             }
             value(&after, &fits.value)

@@ -54,34 +54,29 @@ fn called(expr: &CExpr) -> Option<&Rc<str>> {
     if let CExprKind::Call(function, _) = &expr.kind { mentioned(function) } else { None }
 }
 
-pub(super) fn in_statement(statement: &CStmt, names: &mut FxHashSet<Rc<str>>) {
-    walk(statement, &mut |expr| {
-        let changed = match &expr.kind {
-            CExprKind::Assign(_, target, _) | CExprKind::Step(_, _, target) => target,
-            CExprKind::Unary(Unary::Address, target) => target,
-            // An array that is passed on may be changed through the pointer.
-            CExprKind::Call(_, arguments) => {
-                names.extend(arguments.iter().filter_map(root));
-                return;
-            }
-            _ => return,
-        };
-        names.extend(root(changed));
+fn in_statement(statement: &CStmt, names: &mut FxHashSet<Rc<str>>) {
+    walk(statement, &mut |expr| match &expr.kind {
+        // An array that is passed on may be changed through the pointer.
+        CExprKind::Call(_, arguments) => names.extend(arguments.iter().filter_map(root)),
+        _ => names.extend(changed(expr)),
     });
 }
 
 /// Whether a statement assigns to a name itself, or takes its address.
 pub(super) fn changes(statement: &CStmt, name: &Rc<str>) -> bool {
     let mut found = false;
-    walk(statement, &mut |expr| {
-        if let CExprKind::Assign(_, target, _)
-        | CExprKind::Step(_, _, target)
-        | CExprKind::Unary(Unary::Address, target) = &expr.kind
-        {
-            found |= root(target).as_ref() == Some(name);
-        }
-    });
+    walk(statement, &mut |expr| found |= changed(expr).as_ref() == Some(name));
     found
+}
+
+/// The name that an expression itself assigns to or takes the address of.
+fn changed(expr: &CExpr) -> Option<Rc<str>> {
+    match &expr.kind {
+        CExprKind::Assign(_, target, _)
+        | CExprKind::Step(_, _, target)
+        | CExprKind::Unary(Unary::Address, target) => root(target),
+        _ => None,
+    }
 }
 
 /// The object that an expression is a part of.

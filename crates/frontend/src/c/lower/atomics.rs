@@ -12,6 +12,7 @@
 //! | fence, acquire or relaxed; signal fence | nothing |
 
 use super::graph::{At, CStep, Fits};
+use super::numbers::{all_bits, arith, wrap};
 use super::places::{COrder, CTarget};
 use super::thread::Lowerer;
 use super::value::{CPlace, Typed, combine, constant, number};
@@ -35,7 +36,7 @@ pub(super) struct Swapping {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CUpdate {
     Swap,
-    With(Binary),
+    With(Arith),
     Nand,
 }
 
@@ -57,17 +58,25 @@ impl Lowerer<'_, '_> {
         let pointer = self.value(argument)?;
         let place = self.pointee(pointer, argument.token)?;
         let place = CPlace { ty: Type { atomic: true, ..place.ty.plain() }, ..place };
-        // `pthread_mutex_t` and the like are structures; the first cell is meant.
-        if place.ty.is_scalar() { Ok(place) } else { self.first_cell(place, argument.token) }
+        self.first_cell(place, argument.token)
     }
 
-    /// The first scalar of an object.
-    pub fn first_cell(&mut self, place: CPlace, token: u32) -> CLowered<CPlace> {
-        let types = self.world.unit.records.scalars(&place.ty);
-        match types.first() {
-            Some(ty) => Ok(CPlace { ty: ty.plain(), ..place }),
+    /// A scalar, or the first one of an object: `pthread_mutex_t` and the like are structures.
+    fn first_cell(&mut self, place: CPlace, token: u32) -> CLowered<CPlace> {
+        if place.ty.is_scalar() {
+            return Ok(place);
+        }
+        match self.world.unit.records.scalars(&place.ty).first() {
+            Some((ty, _)) => Ok(CPlace { ty: ty.plain(), ..place }),
             None => Err(self.error(token, "this object has no parts")),
         }
+    }
+
+    /// What a pointer points to, or its first scalar, without qualifiers.
+    pub fn plain_cell(&mut self, pointer: Typed, token: u32) -> CLowered<CPlace> {
+        let place = self.pointee(pointer, token)?;
+        let place = self.first_cell(place, token)?;
+        Ok(CPlace { ty: place.ty.plain(), ..place })
     }
 
     fn operand_value(&mut self, argument: &CExpr, ty: &Type) -> CLowered<Over<RegId>> {
@@ -80,7 +89,7 @@ impl Lowerer<'_, '_> {
     /// An atomic operation of C11, of GCC's `__atomic` or of its `__sync`; nothing for other names.
     pub fn atomic(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         if let Some(cas) = self.compare_exchange(name, arguments, token)? {
-            return self.compare_and_swap_value(cas, token).map(Some);
+            return self.compare_and_swap_value(cas).map(Some);
         }
         if let Some(value) = self.through_memory(name, arguments, token)? {
             return Ok(Some(value));
@@ -95,17 +104,14 @@ impl Lowerer<'_, '_> {
                 let place = self.operand(&arguments[0])?;
                 self.load(&place).map(Some)
             }
-            ("atomic_store", 2 | 3) => {
-                let order = self.order(last(2))?;
+            ("atomic_store", 2 | 3) | ("atomic_init", 2) => {
+                let order = match short {
+                    "atomic_init" => COrder::Plain,
+                    _ => self.order(last(2))?,
+                };
                 let place = self.operand(&arguments[0])?;
                 let value = self.operand_value(&arguments[1], &place.ty)?;
                 self.store(&place, &value, order)?;
-                Ok(Some(Typed::nothing()))
-            }
-            ("atomic_init", 2) => {
-                let place = self.operand(&arguments[0])?;
-                let value = self.operand_value(&arguments[1], &place.ty)?;
-                self.store(&place, &value, COrder::Plain)?;
                 Ok(Some(Typed::nothing()))
             }
             ("atomic_thread_fence", 1) => {
@@ -196,19 +202,14 @@ impl Lowerer<'_, '_> {
         arguments: &[CExpr],
         token: u32,
     ) -> CLowered<Option<Typed>> {
-        let (word, old) = match name {
-            "atomic_exchange" | "sync_lock_test_and_set" | "sync_swap" => ("swap", true),
-            _ => match name.strip_prefix("atomic_fetch_").or_else(|| name.strip_prefix("sync_fetch_and_")) {
-                Some(word) => (word, true),
-                None => {
-                    let rest = name.strip_prefix("atomic_").or_else(|| name.strip_prefix("sync_"));
-                    let word = rest.and_then(|rest| rest.strip_suffix("_fetch"));
-                    match word {
-                        Some(word) => (word.trim_end_matches("_and"), false),
-                        None => return Ok(None),
-                    }
-                }
-            },
+        let before = name.strip_prefix("atomic_fetch_").or_else(|| name.strip_prefix("sync_fetch_and_"));
+        let after = name.strip_prefix("atomic_").or_else(|| name.strip_prefix("sync_"));
+        let after = after.and_then(|rest| rest.strip_suffix("_fetch"));
+        let (word, old) = match (name, before, after) {
+            ("atomic_exchange" | "sync_lock_test_and_set" | "sync_swap", ..) => ("swap", true),
+            (_, Some(word), _) => (word, true),
+            (_, None, Some(word)) => (word.trim_end_matches("_and"), false),
+            _ => return Ok(None),
         };
         if let ("max" | "umax" | "min" | "umin", true, [pointer, value, ..]) = (word, old, arguments) {
             let place = self.operand(pointer)?;
@@ -221,11 +222,11 @@ impl Lowerer<'_, '_> {
         }
         let update = match word {
             "swap" => CUpdate::Swap,
-            "add" => CUpdate::With(Binary::Add),
-            "sub" => CUpdate::With(Binary::Sub),
-            "and" => CUpdate::With(Binary::And),
-            "or" => CUpdate::With(Binary::Or),
-            "xor" => CUpdate::With(Binary::Xor),
+            "add" => CUpdate::With(Arith::Add),
+            "sub" => CUpdate::With(Arith::Sub),
+            "and" => CUpdate::With(Arith::And),
+            "or" => CUpdate::With(Arith::Or),
+            "xor" => CUpdate::With(Arith::Xor),
             "nand" => CUpdate::Nand,
             _ => return Ok(None),
         };
@@ -264,12 +265,12 @@ impl Lowerer<'_, '_> {
         let by = self.convert(by, &plain.ty, token)?;
         let by = self.as_number(&by.value, token)?;
         let by = self.kept(by)?;
-        let simple =
-            matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor | Binary::Mul);
-        if !simple {
-            return Err(self.error(token, "this operation on an atomic object is not read"));
+        match arith(op) {
+            None | Some(Arith::Div | Arith::Rem) => {
+                Err(self.error(token, "this operation on an atomic object is not read"))
+            }
+            Some(op) => self.read_modify_write(&plain, CUpdate::With(op), by, old, token),
         }
-        self.read_modify_write(&plain, CUpdate::With(op), by, old, token)
     }
 
     /// One locked step that reads, computes and writes.
@@ -297,8 +298,7 @@ impl Lowerer<'_, '_> {
             _ => None,
         };
         let next = self.place();
-        let free = self.section > 0;
-        self.access_parts(&target, next, free, &|cell| {
+        self.access_parts(&target, next, &|cell| {
             let mut parts = target.reads(cell, old);
             let loaded = parts.len();
             parts.extend(target.writes(cell, &value));
@@ -330,20 +330,10 @@ impl Lowerer<'_, '_> {
         let leaf = Over::Leaf(old);
         let arith = match update {
             CUpdate::Swap => return Ok((by, None)),
-            CUpdate::With(Binary::Add) => Arith::Add,
-            CUpdate::With(Binary::Sub) => Arith::Sub,
-            CUpdate::With(Binary::Mul) => Arith::Mul,
-            CUpdate::With(Binary::And) => Arith::And,
-            CUpdate::With(Binary::Or) => Arith::Or,
-            CUpdate::With(_) => Arith::Xor,
+            CUpdate::With(arith) => arith,
             CUpdate::Nand => {
                 let both = Over::binary(Arith::And, leaf, by);
-                return match *ty.kind {
-                    TypeKind::Int { bits, signed: false } => {
-                        Ok((combine(Arith::Sub, number((1i128 << bits) - 1), both), None))
-                    }
-                    _ => Ok((combine(Arith::Sub, number(-1), both), None)),
-                };
+                return Ok((combine(Arith::Sub, number(all_bits(ty)), both), None));
             }
         };
         let value = combine(arith, leaf, by);
@@ -354,7 +344,7 @@ impl Lowerer<'_, '_> {
         // Into a type narrower than `int` the result is converted.
         let site = (token, ty.bits() < 32);
         if self.world.facts.unfit.contains(&site) {
-            return Ok((super::numbers::wrap(value, low, high), None));
+            return Ok((wrap(value, low, high), None));
         }
         let fits = Fits { value: value.clone(), low, high, site };
         Ok((value, Some(fits)))
@@ -365,10 +355,9 @@ impl Lowerer<'_, '_> {
         &mut self,
         target: &CTarget,
         next: At,
-        free: bool,
         parts: &dyn Fn(CCell) -> (Vec<Op>, Option<(usize, Fits)>),
     ) {
-        if !free {
+        if self.section == 0 {
             self.access(target, &|cell| {
                 let (parts, fits) = parts(cell);
                 let step = match fits {
@@ -431,28 +420,23 @@ impl Lowerer<'_, '_> {
         Ok(Some(Swapping { place, expected, kept, desired, old_wanted }))
     }
 
-    fn compare_and_swap_value(&mut self, cas: Swapping, token: u32) -> CLowered<Typed> {
+    fn compare_and_swap_value(&mut self, cas: Swapping) -> CLowered<Typed> {
         let (yes, no, end) = (self.place(), self.place(), self.place());
         let (old_wanted, ty) = (cas.old_wanted, cas.place.ty.plain());
         let result = self.temporary()?;
-        let old = self.compare_and_swap(cas, (yes, no), token)?;
-        for (from, value) in [(yes, 1), (no, 0)] {
-            self.at = from;
-            let value = if old_wanted { Over::Leaf(old) } else { number(value) };
-            self.arrow(CStep::Op(Op::Assign(result, value)), end);
-        }
-        self.at = end;
+        let old = self.compare_and_swap(cas, (yes, no))?;
+        let value = |truth| if old_wanted { Over::Leaf(old) } else { number(truth) };
+        self.meet([(yes, value(1)), (no, value(0))], result, end);
         Ok(if old_wanted { Typed::number(Over::Leaf(result), ty) } else { Typed::truth(Over::Leaf(result)) })
     }
 
     /// Compares and swaps, going one of two ways. Gives the register with the old value.
-    pub fn compare_and_swap(&mut self, cas: Swapping, (yes, no): (At, At), _token: u32) -> CLowered<RegId> {
+    pub fn compare_and_swap(&mut self, cas: Swapping, (yes, no): (At, At)) -> CLowered<RegId> {
         let target = self.target(&cas.place)?;
         let old = self.temporary()?;
         let equal = Cond::compare(Relation::Eq, old, cas.expected.clone());
         let failed = self.place();
-        let locked = self.section == 0;
-        if locked {
+        if self.section == 0 {
             self.access(&target, &|cell| {
                 let mut fail = target.reads(cell, old);
                 let mut succeed = fail.clone();

@@ -3,13 +3,13 @@
 use super::graph::{At, CStep};
 use super::places::COrder;
 use super::thread::{CFrame, CLocal, Lowerer, further};
-use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
-use super::world::{CCell, CLowered};
+use super::value::{CPlace, CValue, Inside, Typed, constant, number};
+use super::world::{CCell, CLowered, FIRST_FUNCTION};
 use crate::c::ast::{CExpr, CExprKind, CFunction};
 use crate::c::limits;
 use crate::c::types::Type;
 use program::{CallSite, Cond, Expr as Over, FailureKind, Op, RegId, Relation};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -75,21 +75,18 @@ impl Lowerer<'_, '_> {
         values: Vec<Typed>,
         token: u32,
     ) -> CLowered<Typed> {
-        let no_function = || FailureKind::Error("a pointer is called that points to no function".to_string());
+        let no_function = "a pointer is called that points to no function";
         if let Some(known) = constant(&address) {
             let Some(name) = self.world.function_at(known).cloned() else {
-                self.fail(no_function());
+                self.fail(FailureKind::Error(no_function.to_string()));
                 return Ok(Typed::number(number(0), Type::int()));
             };
             return self.call_named(&name, values, token);
         }
         let targets = self.found(&address, (self.path, token));
         let address = self.kept(address)?;
-        let names: Vec<(i128, Rc<str>)> = (0..self.world.functions.len())
-            .map(|at| 900_000_000 + at as i128)
-            .filter(|at| targets.contains(*at))
-            .filter_map(|at| Some((at, Rc::clone(self.world.function_at(at)?))))
-            .collect();
+        let names = (FIRST_FUNCTION..).zip(self.world.functions.iter().cloned());
+        let names: Vec<(i128, Rc<str>)> = names.filter(|(at, _)| targets.contains(*at)).collect();
         let result = self.temporary()?;
         let (from, end) = (self.at, self.place());
         let mut others = Vec::new();
@@ -105,14 +102,10 @@ impl Lowerer<'_, '_> {
             self.known.clear();
         }
         self.at = from;
-        let bad = self.violation(no_function());
+        let bad = self.mistake(no_function);
         self.arrow(CStep::Op(Op::Assume(Cond::and(others))), bad);
         self.at = end;
-        let ty = ty.inner().cloned().unwrap_or_else(|| ty.clone());
-        let ty = match &*ty.kind {
-            crate::c::types::TypeKind::Function(signature) => signature.result.clone(),
-            _ => Type::int(),
-        };
+        let ty = ty.inner().unwrap_or(ty).result().cloned().unwrap_or_else(Type::int);
         Ok(if ty.is_void() { Typed::nothing() } else { Typed::number(Over::Leaf(result), ty) })
     }
 
@@ -132,23 +125,25 @@ impl Lowerer<'_, '_> {
         let span = self.span;
         let path = self.path;
         self.path = further(path, ("call", token));
-        let result = match ty.is_void() {
-            true => None,
-            false => Some(self.result_object(&function, token)?),
-        };
-        let scope = self.parameters(&function, values, token)?;
+        let mut result = None;
+        if !ty.is_void() {
+            let object = self.local_object(&format!("{name}.result"), &ty, token)?;
+            self.leave_open(object);
+            result = Some(object);
+        }
+        let assigned = super::assigned::of(self.world, &function);
+        let scope = self.parameters(&function, &assigned, values, token)?;
         if atomic {
             self.enter_section();
         }
         let exit = self.new_exit();
-        let assigned = super::assigned::of(self.world, &function);
         let frame = CFrame::of(Rc::clone(&function), exit, result, assigned);
         let outer = std::mem::replace(&mut self.frame, frame);
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let called_in = self.graph.call.clone();
         self.graph.call = Some(Arc::new(CallSite { span, caller: called_in.clone() }));
         self.calls.push(Rc::clone(name));
-        let done = self.nested(token, |l| l.body(&function.body));
+        self.nested(token, |l| l.body(&function.body))?;
         self.leave_to(exit);
         self.arrive(exit);
         self.leave_scope();
@@ -158,13 +153,11 @@ impl Lowerer<'_, '_> {
         self.frame = outer;
         self.path = path;
         self.span = span;
-        done?;
         if atomic {
             self.leave_section();
         }
         let Some(object) = result else { return Ok(Typed::nothing()) };
-        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token };
-        let value = self.load(&place)?;
+        let value = self.load(&CPlace::whole(object, ty, token))?;
         // The result's registers are used again by the next call.
         self.keep_typed(value)
     }
@@ -178,71 +171,61 @@ impl Lowerer<'_, '_> {
             return Ok(Typed::constant(0, ty));
         }
         let object = self.local_object("result", &ty, token)?;
-        self.load(&CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token })
-    }
-
-    /// Where the result of a call goes.
-    fn result_object(&mut self, function: &CFunction, token: u32) -> CLowered<usize> {
-        let object = self.local_object(&format!("{}.result", function.name), &function.result, token)?;
-        self.leave_open(object);
-        Ok(object)
+        self.load(&CPlace::whole(object, ty, token))
     }
 
     /// Binds parameters: constants that are not assigned to stay what they are.
     fn parameters(
         &mut self,
         function: &CFunction,
+        assigned: &FxHashSet<Rc<str>>,
         values: Vec<Typed>,
         token: u32,
     ) -> CLowered<FxHashMap<Rc<str>, CLocal>> {
-        let unit = self.world.unit;
-        let assigned = super::assigned::of(self.world, &unit.functions[&function.name]);
         let mut scope = FxHashMap::default();
         for (at, ((name, ty), value)) in function.parameters.iter().zip(values).enumerate() {
             let Some(name) = name else { continue };
-            let value = self.convert(value, ty, token)?;
-            let stays = !assigned.contains(name);
-            if stays && self.is_fixed(&value.value) {
-                scope.insert(Rc::clone(name), CLocal::Same(value));
-                continue;
-            }
-            if let (true, CValue::Address(inside)) = (stays, &value.value) {
-                // Which element it is must not change with the index.
-                let key = self.kept_for_call(inside.key.clone(), name, function.token + 1 + at as u32)?;
-                let value = CValue::Address(Inside { key, ..inside.clone() });
-                let value = Typed { value, ty: ty.plain(), bounds: (1, i128::MAX) };
-                scope.insert(Rc::clone(name), CLocal::Same(value));
-                continue;
-            }
-            let declared = function.token + 1 + at as u32;
-            scope.insert(Rc::clone(name), self.given_object(name, ty, declared, value, token)?);
+            let (declared, stays) = (function.token + 1 + at as u32, !assigned.contains(name));
+            let local = self.given(name, ty, (declared, stays), value, token)?;
+            scope.insert(Rc::clone(name), local);
         }
         Ok(scope)
     }
 
-    /// A parameter as an object that begins with what was given.
-    fn given_object(
+    /// A parameter: what was given if that stays the same (`stays` says that nothing is assigned to it), or an
+    /// object that begins with it.
+    fn given(
         &mut self,
         name: &str,
         ty: &Type,
-        declared: u32,
+        (declared, stays): (u32, bool),
         value: Typed,
         token: u32,
     ) -> CLowered<CLocal> {
+        let value = self.convert(value, ty, token)?;
+        match &value.value {
+            fixed if stays && fixed.is_fixed() => return Ok(CLocal::Same(value)),
+            CValue::Address(inside) if stays => {
+                // Which element it is must not change with the index.
+                let key = self.kept_for_call(inside.key.clone(), name, declared)?;
+                let address = CValue::Address(Inside { key, ..inside.clone() });
+                return Ok(CLocal::Same(Typed::pointer(address, ty.plain())));
+            }
+            _ => {}
+        }
         let object = self.local_object(name, ty, declared)?;
-        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.plain(), token };
-        self.assign_value(&place, value, token)?;
+        self.assign_value(&CPlace::whole(object, ty.plain(), token), value, token)?;
         Ok(CLocal::Object(object, ty.clone()))
     }
 
     /// Keeps a value in a register of its own for as long as a call takes.
     fn kept_for_call(&mut self, key: Over<RegId>, name: &str, token: u32) -> CLowered<Over<RegId>> {
-        let object = self.local_object(&format!("{name}.index"), &Type::integer(64, true), token)?;
-        let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token };
-        self.store(&place, &key, COrder::Plain)?;
+        let ty = Type::integer(64, true);
+        let object = self.local_object(&format!("{name}.index"), &ty, token)?;
+        self.store(&CPlace::whole(object, ty, token), &key, COrder::Plain)?;
         match self.world.objects[object].cells[0] {
-            super::world::CCell::Register(register) => Ok(Over::Leaf(register)),
-            super::world::CCell::Memory(_) => Ok(key),
+            CCell::Register(register) => Ok(Over::Leaf(register)),
+            CCell::Memory(_) => Ok(key),
         }
     }
 
@@ -278,13 +261,9 @@ impl Lowerer<'_, '_> {
                 Typed::number(Over::Leaf(register), Type::void().pointer())
             }
         };
-        let value = self.convert(value, &ty, token)?;
-        if !self.frame.assigned.contains(&name) && self.is_fixed(&value.value) {
-            self.bind(&name, CLocal::Same(value));
-            return Ok(());
-        }
-        let object = self.given_object(&name, &ty, token, value, token)?;
-        self.bind(&name, object);
+        let stays = !self.frame.assigned.contains(&name);
+        let local = self.given(&name, &ty, (token, stays), value, token)?;
+        self.bind(&name, local);
         Ok(())
     }
 
@@ -339,7 +318,7 @@ impl Lowerer<'_, '_> {
             return self.branch(&arguments[0], yes, no).map(Some);
         }
         let Some(cas) = self.compare_exchange(name, arguments, token)? else { return Ok(None) };
-        self.compare_and_swap(cas, (yes, no), token)?;
+        self.compare_and_swap(cas, (yes, no))?;
         Ok(Some(None))
     }
 }

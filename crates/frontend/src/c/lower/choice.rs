@@ -41,15 +41,6 @@ impl CChoice {
         Cond::compare(Relation::Eq, self.key.clone(), number(value))
     }
 
-    pub fn variables(&self) -> impl Iterator<Item = VarId> {
-        self.cells.iter().map(|(_, variable)| *variable)
-    }
-
-    /// The variables that are stored to.
-    pub fn stored(&self) -> impl Iterator<Item = VarId> {
-        self.variables().filter(|_| matches!(self.access, CChosen::Store { .. }))
-    }
-
     fn op(&self, variable: VarId) -> Option<Op> {
         match &self.access {
             CChosen::Load(register) => Some(Op::Load(*register, variable)),

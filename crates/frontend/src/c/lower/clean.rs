@@ -78,14 +78,11 @@ pub(super) fn liveness(graph: &Graph, asked: &[(At, Expr<RegId>)]) -> LiveRegist
     let words = graph.registers.len().div_ceil(64).max(1);
     let mut live = LiveRegisters { words, bits: vec![0; words * graph.places()] };
     let mut needed = vec![0u64; words];
-    for (at, failure) in &graph.failures {
-        if let FailureKind::Bounds { index, .. } = &failure.kind {
-            reads(&mut needed, index);
-            live.add(*at, &needed);
-            needed.fill(0);
-        }
-    }
-    for (at, expr) in asked {
+    let told = graph.failures.iter().filter_map(|(at, failure)| match &failure.kind {
+        FailureKind::Bounds { index, .. } => Some((at, index)),
+        _ => None,
+    });
+    for (at, expr) in told.chain(asked.iter().map(|(at, expr)| (at, expr))) {
         reads(&mut needed, expr);
         live.add(*at, &needed);
         needed.fill(0);

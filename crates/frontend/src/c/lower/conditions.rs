@@ -1,13 +1,13 @@
 //! Conditions: where they lead, and what they are as values. Lazy operators are branches.
 
-use super::graph::{At, CStep};
+use super::graph::At;
 use super::numbers::relation;
 use super::thread::{Lowerer, agree};
 use super::value::{CValue, constant, number};
 use super::world::CLowered;
 use crate::c::ast::{CExpr, CExprKind, Unary};
 use crate::c::types::TypeKind;
-use program::{Cond, Expr as Over, Op, RegId, Relation};
+use program::{Cond, Expr as Over, RegId, Relation};
 
 impl Lowerer<'_, '_> {
     /// 1 or 0.
@@ -17,13 +17,13 @@ impl Lowerer<'_, '_> {
             self.at = if value { yes } else { no };
             return Ok(number(i128::from(value)));
         }
-        let register = self.temporary()?;
-        let end = self.place();
-        for (from, value) in [(yes, 1), (no, 0)] {
-            self.at = from;
-            self.arrow(CStep::Op(Op::Assign(register, number(value))), end);
-        }
-        self.at = end;
+        self.truth_at(yes, no)
+    }
+
+    /// 1 on one way, 0 on the other.
+    pub fn truth_at(&mut self, yes: At, no: At) -> CLowered<Over<RegId>> {
+        let (register, end) = (self.temporary()?, self.place());
+        self.meet([(yes, number(1)), (no, number(0))], register, end);
         Ok(Over::Leaf(register))
     }
 
@@ -50,9 +50,8 @@ impl Lowerer<'_, '_> {
                     }
                 }
             }
-            CExprKind::Binary(op, a, b) if relation(*op).is_some() => {
+            CExprKind::Binary(op, a, b) if let Some(relation) = relation(*op) => {
                 let (a, b) = self.operands(a, b)?;
-                let relation = relation(*op).unwrap_or(Relation::Eq);
                 let cond = self.comparison(relation, a, b, expr.token)?;
                 Ok(self.fork(cond, yes, no))
             }

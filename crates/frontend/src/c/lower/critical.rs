@@ -42,6 +42,11 @@ pub(super) fn mutex_step(step: &CStep) -> Option<OfMutex> {
     mutex_op(op)
 }
 
+/// What a step does to a mutex, if it is about that one.
+fn does_to(step: &CStep, mutex: VarId) -> Option<MutexStep> {
+    mutex_step(step).filter(|step| step.mutex == mutex).map(|step| step.does)
+}
+
 /// The mutex that an operation is about, if that is all it does to memory.
 pub fn mutex_op(op: &Op) -> Option<OfMutex> {
     let Op::Block { locked: true, parts } = op else { return None };
@@ -74,7 +79,7 @@ pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) ->
     for arrow in threads.iter().flat_map(|threaded| &threaded.graph.arrows) {
         match mutex_step(&arrow.step) {
             Some(step) => mutexes.extend([step.mutex]),
-            None => touched(&arrow.step, &mut |variable| others.extend([variable])),
+            None => arrow.step.for_each_access(&mut |variable, _| others.extend([variable])),
         }
     }
     for mutex in mutexes.into_iter().filter(|mutex| !others.contains(mutex) && free(*mutex)) {
@@ -83,16 +88,6 @@ pub(super) fn make_atomic(threads: &mut [&mut Threaded], free: &dyn Fn(VarId) ->
         if commutes(threads, &held, mutex) {
             threads.iter_mut().for_each(|threaded| write_sections(&mut threaded.graph, mutex));
         }
-    }
-}
-
-fn touched(step: &CStep, note: &mut dyn FnMut(VarId)) {
-    if let CStep::Op(op) = step {
-        op.for_each_part(&mut |part| {
-            if let Op::Load(_, variable) | Op::Store(variable, _) = part {
-                note(*variable);
-            }
-        });
     }
 }
 
@@ -110,8 +105,7 @@ fn held_at(graph: &Graph, entry: usize, mutex: VarId) -> Option<Vec<Option<bool>
         }
         for &index in &leaving[place] {
             let arrow = &graph.arrows[index];
-            let mine = mutex_step(&arrow.step).filter(|step| step.mutex == mutex).map(|step| step.does);
-            let after = match (mine, holds) {
+            let after = match (does_to(&arrow.step, mutex), holds) {
                 (Some(MutexStep::Take), false) if !inside => (true, false),
                 (Some(MutexStep::Release), true) => (false, false),
                 (Some(MutexStep::Refuse), true) => continue,
@@ -148,7 +142,7 @@ fn commutes(threads: &[&mut Threaded], held: &[Vec<Option<bool>>], mutex: VarId)
                 Some(false) => &mut without,
                 None => continue,
             };
-            touched(&arrow.step, &mut |variable| found.extend([variable]));
+            arrow.step.for_each_access(&mut |variable, _| found.extend([variable]));
         }
     }
     with.remove(&mutex);
@@ -158,7 +152,7 @@ fn commutes(threads: &[&mut Threaded], held: &[Vec<Option<bool>>], mutex: VarId)
 /// Writes taking and releasing a mutex as the beginning and the end of an atomic section.
 fn write_sections(graph: &mut Graph, mutex: VarId) {
     graph.arrows.retain_mut(|arrow| {
-        match mutex_step(&arrow.step).filter(|step| step.mutex == mutex).map(|step| step.does) {
+        match does_to(&arrow.step, mutex) {
             Some(MutexStep::Take) => arrow.step = CStep::Op(Op::Lock),
             Some(MutexStep::Release) => arrow.step = CStep::Op(Op::Unlock),
             Some(MutexStep::Refuse) => return false,

@@ -11,7 +11,6 @@ use std::rc::Rc;
 impl Lowerer<'_, '_> {
     pub fn declaration(&mut self, declared: &CDeclaration) -> CLowered<()> {
         self.span = declared.span;
-        let mark = self.in_use;
         let (name, token) = (&declared.name, declared.token);
         let ty = &self.type_with_length(declared)?;
         match declared.storage {
@@ -31,28 +30,27 @@ impl Lowerer<'_, '_> {
         }
         // A pointer that always points to the same needs no register.
         let fixed = ty.is_pointer() && !self.frame.assigned.contains(name);
-        if let (true, Some(CInit::Value(init))) = (fixed, &declared.init) {
-            let value = self.value_for(init, ty)?;
-            let value = self.convert(value, ty, token)?;
-            if self.is_fixed(&value.value) {
-                self.bind(name, CLocal::Same(value));
-                self.in_use = mark;
-                return Ok(());
+        let value = match &declared.init {
+            Some(CInit::Value(init)) if fixed => {
+                let value = self.value_for(init, ty)?;
+                let value = self.convert(value, ty, token)?;
+                if value.value.is_fixed() {
+                    self.bind(name, CLocal::Same(value));
+                    return Ok(());
+                }
+                Some(value)
             }
-            let object = self.local_object(name, ty, token)?;
-            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-            self.bind(name, CLocal::Object(object, ty.clone()));
-            self.assign_value(&place, value, token)?;
-            self.in_use = mark;
-            return Ok(());
-        }
+            _ => None,
+        };
         let object = self.local_object(name, ty, token)?;
         self.bind(name, CLocal::Object(object, ty.clone()));
-        match &declared.init {
-            Some(init) => self.initialise(object, ty, Some(init), token)?,
-            None => self.leave_open(object),
+        match (value, &declared.init) {
+            (Some(value), _) => {
+                self.assign_value(&CPlace::whole(object, ty.clone(), token), value, token)?;
+            }
+            (None, Some(init)) => self.initialise(object, ty, init, token)?,
+            (None, None) => self.leave_open(object),
         }
-        self.in_use = mark;
         Ok(())
     }
 
@@ -71,16 +69,6 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Whether a value stays the same whatever happens to registers.
-    pub fn is_fixed(&self, value: &super::value::CValue) -> bool {
-        match value {
-            super::value::CValue::Number(expr) => super::value::constant(expr).is_some(),
-            super::value::CValue::Address(inside) => inside.only().is_some(),
-            super::value::CValue::Function(_) => true,
-            _ => false,
-        }
-    }
-
     pub fn bind(&mut self, name: &Rc<str>, local: CLocal) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(Rc::clone(name), local);
@@ -88,18 +76,15 @@ impl Lowerer<'_, '_> {
     }
 
     /// Gives an object its initial value; what a list leaves out is 0.
-    pub fn initialise(&mut self, object: usize, ty: &Type, init: Option<&CInit>, token: u32) -> CLowered<()> {
-        let whole = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token };
-        if let Some(CInit::Value(value)) = init
-            && !matches!(*ty.kind, crate::c::types::TypeKind::Array(..))
+    pub fn initialise(&mut self, object: usize, ty: &Type, init: &CInit, token: u32) -> CLowered<()> {
+        if let CInit::Value(value) = init
+            && !matches!(*ty.kind, TypeKind::Array(..))
         {
             let value = self.value_for(value, ty)?;
-            return self.assign_value(&whole, value, token).map(|_| ());
+            return self.assign_value(&CPlace::whole(object, ty.clone(), token), value, token).map(drop);
         }
         let mut given = Vec::new();
-        if let Some(init) = init {
-            super::initial::flatten(self.world, &CPart::whole(ty), init, token, &mut given)?;
-        }
+        super::initial::flatten(self.world, &CPart::whole(ty), init, token, &mut given)?;
         let types = self.world.objects[object].types.clone();
         // By cell: what it is given last.
         let mut last: Vec<Option<usize>> = vec![None; types.len()];

@@ -42,7 +42,7 @@ impl Lowerer<'_, '_> {
             CExprKind::Text(text) => self.text(text, token),
             CExprKind::Name(name) if self.function_named(name) => {
                 let ty = self.world.unit.declared[name].decayed();
-                Ok(Typed { value: CValue::Function(Rc::clone(name)), bounds: (1, i128::MAX), ty })
+                Ok(Typed::pointer(CValue::Function(Rc::clone(name)), ty))
             }
             CExprKind::Name(name) => match self.local(name) {
                 Some(CLocal::Same(value)) => Ok(value),
@@ -92,7 +92,7 @@ impl Lowerer<'_, '_> {
     fn text(&mut self, text: &str, token: u32) -> CLowered<Typed> {
         let object = self.world.text(text, self.span, token)?;
         let ty = Type::integer(8, true).pointer();
-        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty })
+        Ok(Typed::pointer(CValue::Address(Inside::at(object, 0)), ty))
     }
 
     /// Both operands; the left one is kept if the right one may change what it was made of.
@@ -209,8 +209,8 @@ impl Lowerer<'_, '_> {
             }
             CExprKind::Compound(ty, init) => {
                 let object = self.local_object("literal", ty, token)?;
-                self.initialise(object, ty, Some(init), token)?;
-                Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: ty.clone(), token })
+                self.initialise(object, ty, init, token)?;
+                Ok(CPlace::whole(object, ty.clone(), token))
             }
             CExprKind::Cast(ty, inner) => {
                 let place = self.place_of(inner)?;
@@ -225,23 +225,23 @@ impl Lowerer<'_, '_> {
     }
 
     fn named_place(&mut self, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
-        if let Some(CLocal::Object(object, ty)) = self.local(name) {
-            return Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token });
-        }
-        if let Some(CLocal::Same(value)) = self.local(name) {
-            // Its address is not taken and nothing is assigned to it, so it is only read.
-            let object = self.local_object(name, &value.ty, token)?;
-            let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: value.ty.clone(), token };
-            let expr = self.as_number(&value.value, token)?;
-            self.store(&place, &expr, COrder::Plain)?;
-            return Ok(place);
+        match self.local(name) {
+            Some(CLocal::Object(object, ty)) => return Ok(CPlace::whole(object, ty, token)),
+            Some(CLocal::Same(value)) => {
+                // Its address is not taken and nothing is assigned to it, so it is only read.
+                let object = self.local_object(name, &value.ty, token)?;
+                let place = CPlace::whole(object, value.ty.clone(), token);
+                let expr = self.as_number(&value.value, token)?;
+                self.store(&place, &expr, COrder::Plain)?;
+                return Ok(place);
+            }
+            None => {}
         }
         let Some(object) = self.world.globals.get(name).copied() else {
-            let error = self.error(token, format!("`{name}` is not declared"));
-            return Err(error);
+            return Err(self.error(token, format!("`{name}` is not declared")));
         };
         let (object, ty) = self.global_place(object, name)?;
-        Ok(CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token })
+        Ok(CPlace::whole(object, ty, token))
     }
 
     fn member(&mut self, place: CPlace, name: &Rc<str>, token: u32) -> CLowered<CPlace> {
@@ -258,7 +258,7 @@ impl Lowerer<'_, '_> {
     /// What a union that is not known looks like is not known either, so it may only be used by one member.
     fn check_union(&mut self, ty: &Type, name: &Rc<str>, token: u32) -> CLowered<()> {
         let TypeKind::Record(id) = *ty.kind else { return Ok(()) };
-        if !self.world.unit.records.list[id].union {
+        if !self.world.unit.records.is_union(ty) {
             return Ok(());
         }
         let first = self.world.union_members.entry(id).or_insert_with(|| Rc::clone(name));
@@ -270,12 +270,11 @@ impl Lowerer<'_, '_> {
     }
 
     fn assign(&mut self, op: Option<Binary>, target: &CExpr, value: &CExpr, token: u32) -> CLowered<Typed> {
+        let place = self.place_of(target)?;
         let Some(op) = op else {
-            let place = self.place_of(target)?;
             let value = self.value_for(value, &place.ty)?;
             return self.assign_value(&place, value, token);
         };
-        let place = self.place_of(target)?;
         if place.ty.atomic && self.is_memory(&place) {
             let by = self.value(value)?;
             return self.atomic_update(&place, op, by, false, token);

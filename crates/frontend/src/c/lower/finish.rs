@@ -2,8 +2,7 @@
 //! threads to be known is written out.
 
 use super::analysis::{CAnalysis, passes};
-use super::choice::CChosen;
-use super::graph::{At, CStep, Fits, Graph};
+use super::graph::{At, CStep, Graph};
 use super::library::WRITTEN_FIRST;
 use super::split::{Begun, begin};
 use super::suffix::{CClaimed, claims};
@@ -89,29 +88,25 @@ fn settle_checks(
             CStep::Fits(fits) | CStep::Checked(_, _, fits) => (fits.clone(), arrow.span, arrow.from),
             _ => continue,
         };
-        let needless = fit(arrow.from, &arrow.step);
-        let step = match (&arrow.step, needless) {
+        let fails = || Op::Assume(fits.cond().negate());
+        // The step without its check or with it, and what leads to a violation.
+        let (step, failing) = match (&arrow.step, fit(from, &arrow.step)) {
+            (CStep::Checked(parts, ..), true) => (Op::locked(parts.clone()), None),
+            (_, true) => (Op::Skip, None),
             (CStep::Checked(parts, at, _), false) => {
+                let failing = Op::locked([&parts[..*at], &[fails()]].concat());
                 let mut parts = parts.clone();
                 parts.insert(*at, Op::Assume(fits.cond()));
-                if told {
-                    broken.push((from, prefix(&parts[..*at], &fits), span));
-                }
-                CStep::Op(Op::locked(parts))
+                (Op::locked(parts), Some(failing))
             }
-            (CStep::Checked(parts, ..), true) => CStep::Op(Op::locked(parts.clone())),
-            (_, true) => CStep::Op(Op::Skip),
-            (_, false) => {
-                if told {
-                    broken.push((from, Op::Assume(fits.cond().negate()), span));
-                }
-                CStep::Op(Op::Assume(fits.cond()))
-            }
+            (_, false) => (Op::Assume(fits.cond()), Some(fails())),
         };
-        if !needless && !told {
-            assumed.insert(span, "no overflow");
+        match failing {
+            Some(failing) if told => broken.push((from, failing, span)),
+            Some(_) => drop(assumed.insert(span, "no overflow")),
+            None => {}
         }
-        graph.arrows[index].step = step;
+        graph.arrows[index].step = CStep::Op(step);
     }
     for (from, op, span) in broken {
         let bad = graph.place();
@@ -125,36 +120,20 @@ fn settle_checks(
     threaded.entry = threaded.graph.find(threaded.entry);
 }
 
-/// What leads to a violation inside a locked step.
-fn prefix(parts: &[Op], fits: &Fits) -> Op {
-    let mut parts = parts.to_vec();
-    parts.push(Op::Assume(fits.cond().negate()));
-    Op::locked(parts)
-}
-
 /// The variables that a thread loads, and those that it stores.
 pub(super) fn accesses(graph: &Graph) -> (BTreeSet<VarId>, BTreeSet<VarId>) {
     let (mut loaded, mut stored) = (BTreeSet::new(), BTreeSet::new());
     for arrow in &graph.arrows {
-        match &arrow.step {
-            CStep::Op(op) => op.for_each_part(&mut |part| match part {
-                Op::Load(_, variable) => loaded.extend([*variable]),
-                Op::Store(variable, _) => stored.extend([*variable]),
-                _ => {}
-            }),
-            CStep::Choice(choice) => match choice.access {
-                CChosen::Load(_) => loaded.extend(choice.variables()),
-                CChosen::Store { .. } => stored.extend(choice.variables()),
-                CChosen::Nothing => {}
-            },
-            _ => {}
-        }
+        arrow.step.for_each_access(&mut |variable, stores| {
+            let found = if stores { &mut stored } else { &mut loaded };
+            found.extend([variable]);
+        });
     }
     (loaded, stored)
 }
 
 /// The variables that a thread loads or stores.
-fn touched(graph: &Graph) -> BTreeSet<VarId> {
+pub(super) fn touched(graph: &Graph) -> BTreeSet<VarId> {
     let (loaded, stored) = accesses(graph);
     loaded.into_iter().chain(stored).collect()
 }
@@ -238,45 +217,43 @@ impl Finishing<'_, '_> {
         for at in self.kept.clone() {
             let mine = at.checked_sub(1);
             let running = mine.and_then(|instance| self.begun.running.get(&instance).cloned());
-            let instance = mine.map(|instance| &self.world.instances[instance]);
-            let variables = instance.map(|i| (i.started, i.ended, i.given, i.result));
+            let instances = &self.world.instances;
+            let own = mine.map(|instance| &instances[instance]);
             let awaited = mine.is_some_and(|instance| joined.contains(&instance));
-            let ends: Vec<VarId> = self.world.instances.iter().map(|i| i.ended).collect();
-            let starts: Vec<(VarId, VarId)> =
-                self.world.instances.iter().map(|i| (i.started, i.given)).collect();
             let graph = &mut self.threads[at].graph;
             let mut helper = None;
             for index in 0..graph.arrows.len() {
                 let step = graph.arrows[index].step.clone();
-                let op = match (step, variables) {
+                let op = match (step, own) {
                     (CStep::Op(_), _) => continue,
                     (CStep::Start(instance, argument), _) => {
-                        let (started, given) = starts[instance];
-                        let argument = argument.map(|argument| Op::Store(given, argument));
-                        let parts = argument.into_iter().chain([Op::Store(started, Expr::from(1))]);
+                        let begun = &instances[instance];
+                        let argument = argument.map(|argument| Op::Store(begun.given, argument));
+                        let parts = argument.into_iter().chain([Op::Store(begun.started, Expr::from(1))]);
                         Op::locked(parts.collect())
                     }
                     (CStep::Join(instance), _) => {
                         let register = *helper.get_or_insert_with(|| new_register(graph));
-                        wait_for(ends[instance], register, true)
+                        wait_for(instances[instance].ended, register, true)
                     }
-                    (CStep::Begin(argument), Some((started, _, given, _))) => match (&running, argument) {
+                    (CStep::Begin(argument), Some(own)) => match (&running, argument) {
                         (Some(Some(value)), Some(register)) => {
                             Op::Assign(register, Expr::Const(value.clone()))
                         }
                         (Some(_), _) => Op::Skip,
                         (None, argument) => {
                             let register = *helper.get_or_insert_with(|| new_register(graph));
-                            let mut op = wait_for(started, register, false);
+                            let mut op = wait_for(own.started, register, false);
                             if let (Op::Block { parts, .. }, Some(register)) = (&mut op, argument) {
-                                parts.push(Op::Load(register, given));
+                                parts.push(Op::Load(register, own.given));
                             }
                             op
                         }
                     },
-                    (CStep::End(result), Some((_, ended, _, kept))) if awaited || read.contains(&kept) => {
-                        let result = Some(Op::Store(kept, result)).filter(|_| read.contains(&kept));
-                        let ended = Some(Op::Store(ended, Expr::from(1))).filter(|_| awaited);
+                    (CStep::End(result), Some(own)) if awaited || read.contains(&own.result) => {
+                        let result =
+                            Some(Op::Store(own.result, result)).filter(|_| read.contains(&own.result));
+                        let ended = Some(Op::Store(own.ended, Expr::from(1))).filter(|_| awaited);
                         Op::locked(result.into_iter().chain(ended).collect())
                     }
                     _ => Op::Skip,
@@ -316,17 +293,15 @@ impl Finishing<'_, '_> {
             races::claim_none(self.program, &plain);
         }
         let may_race = !races && races::may_race(self.program, &plain);
-        Ok(Remarked { warnings: self.world.warnings, may_race, settled: self.world.asserts })
+        Ok(Remarked { may_race, settled: self.world.asserts })
     }
 
     /// Main goes on with what it had computed.
     fn restore_registers(&mut self) {
         let main = &mut self.threads[0];
-        let live = clean::liveness(&main.graph, &[]);
         let mut values: Vec<(RegId, Int)> =
             self.begun.registers.iter().map(|(register, value)| (*register, value.clone())).collect();
         values.sort_by_key(|(register, _)| *register);
-        values.retain(|(register, value)| live.has(main.entry, *register) && *value != Int::ZERO);
         main.entry = main.graph.preset(main.entry, values);
     }
 

@@ -77,12 +77,8 @@ impl Fusing<'_> {
                 waiting.extend(self.replace(place, fused));
             }
         }
-        let mut index = 0;
-        let gone = self.gone;
-        self.graph.arrows.retain(|_| {
-            index += 1;
-            !gone[index - 1]
-        });
+        let mut gone = self.gone.into_iter();
+        self.graph.arrows.retain(|_| gone.next() != Some(true));
     }
 
     /// The steps that do without a place, each in one, if that is what they are to everybody else.
@@ -154,8 +150,7 @@ fn fits(a: &Op, b: &Op) -> bool {
     if is_locked(a) || is_locked(b) {
         return is_locked(a) && is_own(b) || is_own(a) && is_locked(b);
     }
-    let reads = |op: &Op| is_own(op) || matches!(op, Op::Load(..) | Op::Block { .. });
-    reads(a) && reads(b) && loads(a) + loads(b) <= 1
+    takes_in(a) && takes_in(b) && loads(a) + loads(b) <= 1
 }
 
 /// Whether a step can take in what follows with registers.

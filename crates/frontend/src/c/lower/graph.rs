@@ -4,7 +4,8 @@
 //! sum leave its type) stays a step of its own until then; [`Graph::finish`] writes the rest with the
 //! builder that all front ends use.
 
-use super::choice::CChoice;
+use super::choice::{CChoice, CChosen};
+use super::clean::liveness;
 use program::{
     Arith, CallSite, Cond, Expr, Failure, Int, Invalid, Loc, Op, RegId, Relation, Span, Thread,
     ThreadBuilder, VarId,
@@ -65,19 +66,35 @@ pub(super) enum CStep {
 }
 
 impl CStep {
-    /// The variables that it stores to.
-    pub fn for_each_stored(&self, note: &mut dyn FnMut(VarId)) {
-        let mut look = |op: &Op| {
-            if let Op::Store(variable, _) = op {
-                note(*variable);
-            }
+    /// The variables that it loads (`false`), and those that it stores to.
+    pub fn for_each_access(&self, note: &mut dyn FnMut(VarId, bool)) {
+        let mut look = |op: &Op| match op {
+            Op::Load(_, variable) => note(*variable, false),
+            Op::Store(variable, _) => note(*variable, true),
+            _ => {}
         };
         match self {
             CStep::Op(op) => op.for_each_part(&mut look),
             CStep::Checked(parts, ..) => parts.iter().for_each(look),
-            CStep::Choice(choice) => choice.stored().for_each(note),
+            CStep::Choice(choice) => {
+                let stores = match choice.access {
+                    CChosen::Load(_) => false,
+                    CChosen::Store { .. } => true,
+                    CChosen::Nothing => return,
+                };
+                choice.cells.iter().for_each(|(_, variable)| note(*variable, stores));
+            }
             _ => {}
         }
+    }
+
+    /// The variables that it stores to.
+    pub fn for_each_stored(&self, note: &mut dyn FnMut(VarId)) {
+        self.for_each_access(&mut |variable, stores| {
+            if stores {
+                note(variable);
+            }
+        });
     }
 }
 
@@ -178,8 +195,10 @@ impl Graph {
         })
     }
 
-    /// Gives registers values before what begins at a place; the place where that begins then.
-    pub fn preset(&mut self, entry: At, values: impl IntoIterator<Item = (RegId, Int)>) -> At {
+    /// Gives registers values before what begins at a place, where that matters; the place where that begins then.
+    pub fn preset(&mut self, entry: At, mut values: Vec<(RegId, Int)>) -> At {
+        let live = liveness(self, &[]);
+        values.retain(|(register, value)| *value != Int::ZERO && live.has(entry, *register));
         values.into_iter().fold(entry, |at, (register, value)| {
             let before = self.place();
             self.arrow(before, CStep::Op(Op::Assign(register, Expr::Const(value))), at, Span::NONE);
@@ -231,21 +250,6 @@ impl Graph {
     /// The arrows that enter each place; the graph is settled.
     pub fn entering(&self) -> ArrowsAt {
         ArrowsAt::new(self.places(), self.arrows.iter().map(|arrow| arrow.to))
-    }
-
-    /// Whether a place is reachable from another.
-    pub fn leads(&self, from: At, to: At) -> bool {
-        let leaving = self.leaving();
-        let (mut seen, mut stack) = (vec![false; self.places()], vec![from]);
-        while let Some(at) = stack.pop() {
-            if at == to {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[at], true) {
-                stack.extend(leaving[at].iter().map(|&arrow| self.arrows[arrow].to));
-            }
-        }
-        false
     }
 
     /// The places in loops, or between two of them: what is left when ends and beginnings are taken off
@@ -340,13 +344,11 @@ impl Graph {
             locations.entry(at).or_insert_with(|| builder.location(Span::NONE));
         }
         for arrow in &self.arrows {
-            let (Some(from), Some(to)) = (locations.get(&arrow.from), locations.get(&arrow.to)) else {
-                continue;
-            };
             if let CStep::Op(op) = &arrow.step {
+                let (from, to) = (locations[&arrow.from], locations[&arrow.to]);
                 builder.call.clone_from(&arrow.call);
-                builder.edge(*from, op.clone(), *to, arrow.span);
-                builder.describe(*from, arrow.span);
+                builder.edge(from, op.clone(), to, arrow.span);
+                builder.describe(from, arrow.span);
             }
         }
         for (at, failure) in &self.failures {

@@ -10,11 +10,11 @@ use super::places::COrder;
 use super::thread::Lowerer;
 use super::value::{CPlace, CValue, Inside, Typed, combine, constant, number};
 use super::values::CValues;
-use super::world::{CCell, CKey, CLowered};
+use super::world::{CCell, CLowered};
 use crate::c::ast::CExpr;
 use crate::c::constant::wrapped;
 use crate::c::types::{Type, TypeKind};
-use program::{Arith, Cond, Expr as Over, FailureKind, Op, RegId, Relation, VarId};
+use program::{Arith, Cond, Expr as Over, Op, RegId, Relation, VarId};
 
 /// What is assumed where something is freed.
 const NOT_AGAIN: &str = "freed memory is not handed out again";
@@ -47,7 +47,7 @@ impl Lowerer<'_, '_> {
             return self.take_from_pool(ty, pointer, token);
         }
         let object = self.heap_object(&ty, 1, token)?;
-        Ok(Typed { value: CValue::Address(Inside::at(object, 0)), bounds: (1, i128::MAX), ty: pointer })
+        Ok(Typed::pointer(CValue::Address(Inside::at(object, 0)), pointer))
     }
 
     /// The next block of a pool.
@@ -80,8 +80,7 @@ impl Lowerer<'_, '_> {
             let mark = |at: usize| {
                 format!("{name}.freed{}", if blocks > 1 { format!("[{at}]") } else { String::new() })
             };
-            let names: Vec<String> = (0..blocks).map(mark).collect();
-            let marks = names.into_iter().map(|name| self.world.hidden(name, span)).collect();
+            let marks = (0..blocks).map(|at| self.world.hidden(mark(at), span)).collect();
             self.world.marks.insert(object, marks);
         }
         Ok(object)
@@ -111,11 +110,6 @@ impl Lowerer<'_, '_> {
         self.arrow(CStep::Op(looked(1)), bad);
     }
 
-    /// A violation in words.
-    pub fn mistake(&mut self, what: &str) -> At {
-        self.violation(FailureKind::Error(what.to_string()))
-    }
-
     /// `free`.
     pub fn free(&mut self, argument: &CExpr, token: u32) -> CLowered<()> {
         let address = self.number_of(argument, token)?;
@@ -133,18 +127,11 @@ impl Lowerer<'_, '_> {
         }
         for (at, mark) in blocks {
             others.push(equal(at).negate());
-            let here = self.place();
-            self.at = from;
-            match equal(at) {
-                Cond::Const(_) => self.join(here),
-                cond => self.arrow(CStep::Op(Op::Assume(cond)), here),
-            }
+            self.way_unless_clear(from, equal(at));
             let Some(mark) = mark else {
-                self.at = here;
                 self.join(next);
                 continue;
             };
-            self.at = here;
             let twice = self.mistake("memory is freed twice");
             let is = |value| Op::Assume(Cond::compare(Relation::Eq, old, number(value)));
             let freed = vec![Op::Load(old, mark), is(0), Op::Store(mark, number(1))];
@@ -169,7 +156,6 @@ impl Lowerer<'_, '_> {
             None => self.found(address, (self.path, token)),
         };
         let mut found = Vec::new();
-        let mut freed: Vec<CKey> = Vec::new();
         for (index, object) in self.world.objects.iter().enumerate().filter(|(_, o)| o.key.2 == HEAP) {
             let Some(base) = object.base else { continue };
             let marks = self.world.marks.get(&index);
@@ -177,12 +163,9 @@ impl Lowerer<'_, '_> {
             let starts = marks.map_or(object.cells.len(), Vec::len);
             let step = (object.cells.len() / starts.max(1)).max(1) as i128;
             for at in (0..starts as i128).filter(|at| values.contains(base + at * step)) {
-                freed.push(object.key);
+                self.world.again |= self.world.facts.freed.insert(object.key);
                 found.push((base + at * step, marks.map(|marks| marks[at as usize])));
             }
-        }
-        for key in freed {
-            self.world.again |= self.world.facts.freed.insert(key);
         }
         found.sort_unstable_by_key(|(at, _)| *at);
         found

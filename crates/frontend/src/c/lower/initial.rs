@@ -47,24 +47,22 @@ pub(super) fn flatten<'t>(
     out: &mut Vec<CGiven<'t>>,
 ) -> CLowered<()> {
     match init {
-        CInit::Value(expr) => {
-            if let (TypeKind::Array(..), CExprKind::Text(text)) = (&*part.ty.kind, &expr.kind) {
-                let characters = literals::string(text).unwrap_or_default();
-                for (part, c) in parts(world, part).into_iter().zip(characters) {
-                    out.push(CGiven { part, value: CGivenValue::Number(i128::from(c as u8 as i8)) });
-                }
-                return Ok(());
+        CInit::Value(CExpr { kind: CExprKind::Text(text), .. })
+            if matches!(*part.ty.kind, TypeKind::Array(..)) =>
+        {
+            let characters = literals::string(text).unwrap_or_default();
+            for (part, c) in parts(world, part).into_iter().zip(characters) {
+                out.push(CGiven { part, value: CGivenValue::Number(i128::from(c as u8 as i8)) });
             }
+            Ok(())
+        }
+        CInit::Whole(_, CExpr { kind: CExprKind::Compound(_, init), .. }) => {
+            flatten(world, part, init, token, out)
+        }
+        CInit::Value(expr) | CInit::Whole(_, expr) => {
             out.push(CGiven { part: part.clone(), value: CGivenValue::Expr(expr) });
             Ok(())
         }
-        CInit::Whole(_, expr) => match &expr.kind {
-            CExprKind::Compound(_, init) => flatten(world, part, init, token, out),
-            _ => {
-                out.push(CGiven { part: part.clone(), value: CGivenValue::Expr(expr) });
-                Ok(())
-            }
-        },
         CInit::List(list) => {
             if part.ty.is_scalar() {
                 return match list.first() {
@@ -227,10 +225,8 @@ impl World<'_> {
 
     /// The cells that a part of an object consists of.
     pub fn cells_of(&self, object: usize, part: &CPart, token: u32) -> CLowered<Vec<usize>> {
-        let mut scalars = Vec::new();
-        self.unit.records.for_each_scalar(&part.ty, Some(0), &mut |ty, byte| scalars.push((ty, byte)));
         let mut cells = Vec::new();
-        for (at, (ty, byte)) in scalars.into_iter().enumerate() {
+        for (at, (ty, byte)) in self.unit.records.scalars(&part.ty).into_iter().enumerate() {
             let scalar = self.scalar_at(object, &part.within(at as u64, byte, ty), token)?;
             cells.extend(scalar.into_iter().map(|(at, ..)| at));
         }
@@ -277,29 +273,23 @@ impl World<'_> {
                 let value = self.static_value(inner)?;
                 Ok(Typed::constant(wrapped(value, ty), ty.plain()))
             }
-            CExprKind::Name(name) => match self.globals.get(name).copied() {
-                Some(object) => {
-                    let ty = self.global_types[name].clone();
-                    match *ty.kind {
-                        TypeKind::Array(..) => {
-                            self.objects[object].pointed = true;
-                            address(self.objects[object].base.unwrap_or(0), ty.decayed())
-                        }
-                        // The initial value of a constant object.
-                        _ => match self.objects[object].cells.first() {
+            CExprKind::Name(name) => {
+                match self.globals.get(name).map(|object| (*object, &self.global_types[name])) {
+                    // The initial value of a constant object.
+                    Some((object, ty)) if !matches!(*ty.kind, TypeKind::Array(..)) => {
+                        match self.objects[object].cells.first() {
                             Some(CCell::Memory(variable)) if ty.is_scalar() => {
-                                address(self.variables[variable.index()].initial, ty)
+                                address(self.variables[variable.index()].initial, ty.clone())
                             }
                             _ => Err(self.error(token, "this is no constant")),
-                        },
+                        }
+                    }
+                    _ => {
+                        let (at, ty) = self.static_place(expr)?;
+                        address(at, ty.decayed())
                     }
                 }
-                None if self.unit.declared.contains_key(name) => {
-                    let ty = self.unit.declared[name].decayed();
-                    address(self.function_address(name), ty)
-                }
-                None => Err(self.error(token, format!("`{name}` is not declared"))),
-            },
+            }
             CExprKind::Unary(Unary::Address, inner) => {
                 let (at, ty) = self.static_place(inner)?;
                 address(at, ty.pointer())

@@ -1,14 +1,14 @@
 //! What is found out once it is clear which threads there are: values that are known then, and variables that
 //! only one thread touches.
 
-use super::analysis::{CSubject, analyse};
+use super::analysis::CSubject;
 use super::critical::make_atomic;
-use super::finish::{Finishing, accesses, tidy};
+use super::finish::{Finishing, accesses, tidy, touched};
 use super::fold::{self, CSettled};
 use super::holds::drop_refusals;
 use super::private::{CPrivate, make_private};
 use super::values::CValues;
-use super::world::{CInstance, CShared, Threaded};
+use super::world::{CShared, Threaded};
 use num_traits::ToPrimitive;
 use program::{Int, VarId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,9 +27,9 @@ impl Finishing<'_, '_> {
                 initial[given.index()] = argument.to_i128().map_or(CValues::ALL, CValues::only);
             }
         }
-        let (subjects, arguments) = (self.subjects(), self.world.arguments());
-        let types: Vec<(i128, i128)> = self.world.variables.iter().map(|v| v.range).collect();
-        let found = analyse(&subjects, &arguments, &initial, &types);
+        let subject = |at: &usize| self.world.subject(*at, &self.threads[*at], &[]);
+        let subjects: Vec<CSubject<'_>> = self.kept.iter().map(subject).collect();
+        let found = self.world.analyse(&subjects, &initial);
         if found.skipped {
             self.threads.iter_mut().for_each(|threaded| threaded.graph.write_out_all_choices());
             return;
@@ -56,23 +56,6 @@ impl Finishing<'_, '_> {
         }
     }
 
-    /// The threads that are kept, for the analysis.
-    fn subjects(&self) -> Vec<CSubject<'_>> {
-        let subject = |at: &usize| {
-            let instance = at.checked_sub(1).map(|at| &self.world.instances[at]);
-            let threaded = &self.threads[*at];
-            let kept = |of: fn(&CInstance) -> VarId| instance.map_or(VarId::new(0), of);
-            CSubject {
-                asked: &[],
-                graph: &threaded.graph,
-                entry: threaded.entry,
-                argument: kept(|instance| instance.given),
-                result: kept(|instance| instance.result),
-            }
-        };
-        self.kept.iter().map(subject).collect()
-    }
-
     /// Makes variables that only one thread touches registers of it. Races are looked for in memory.
     pub fn make_private(&mut self) {
         if self.world.options.races {
@@ -80,9 +63,8 @@ impl Finishing<'_, '_> {
         }
         let mut touching: BTreeMap<VarId, Vec<usize>> = BTreeMap::new();
         for at in &self.kept {
-            let (loaded, stored) = accesses(&self.threads[*at].graph);
-            let both: BTreeSet<VarId> = loaded.into_iter().chain(stored).collect();
-            both.into_iter().for_each(|variable| touching.entry(variable).or_default().push(*at));
+            let touched = touched(&self.threads[*at].graph);
+            touched.into_iter().for_each(|variable| touching.entry(variable).or_default().push(*at));
         }
         let claimed = self.spoken_of();
         let mut private: BTreeMap<usize, Vec<CPrivate>> = BTreeMap::new();

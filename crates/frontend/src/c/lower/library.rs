@@ -2,7 +2,7 @@
 
 use super::graph::CStep;
 use super::places::COrder;
-use super::thread::Lowerer;
+use super::thread::{Lowerer, further};
 use super::value::{CPlace, CSpot, CValue, Inside, Typed, constant, number};
 use super::world::{CInstance, CLowered};
 use crate::c::ast::CExpr;
@@ -138,16 +138,17 @@ impl Lowerer<'_, '_> {
                 self.leave_section();
                 Typed::nothing()
             }
-            ("scanf", 1..) => self.scanned(&[], &arguments[1..], token)?,
-            ("sprintf" | "vsprintf", 2..) => self.printed(&arguments[0], &arguments[1..], token)?,
-            ("snprintf" | "vsnprintf", 3..) => self.printed(&arguments[0], &arguments[1..], token)?,
-            ("sscanf" | "fscanf", 2..) => self.scanned(&arguments[..1], &arguments[2..], token)?,
+            ("scanf", 1..) => self.scanned(&[], &arguments[1..])?,
+            ("sprintf" | "vsprintf", 2..) | ("snprintf" | "vsnprintf", 3..) => {
+                self.printed(&arguments[0], &arguments[1..], token)?
+            }
+            ("sscanf" | "fscanf", 2..) => self.scanned(&arguments[..1], &arguments[2..])?,
             ("pthread_create", 4) => {
-                self.create(Some(&arguments[0]), &arguments[2], &arguments[3], token)?;
+                self.create(&arguments[0], &arguments[2], &arguments[3], token)?;
                 zero()
             }
             ("thrd_create", 3) => {
-                self.create(Some(&arguments[0]), &arguments[1], &arguments[2], token)?;
+                self.create(&arguments[0], &arguments[1], &arguments[2], token)?;
                 zero()
             }
             ("pthread_join" | "thrd_join", 2) => {
@@ -205,10 +206,8 @@ impl Lowerer<'_, '_> {
     }
 
     fn any_result(&mut self, name: &str) -> CLowered<Typed> {
-        let ty = match self.world.unit.declared.get(name).map(|ty| &*ty.kind) {
-            Some(TypeKind::Function(signature)) => signature.result.plain(),
-            _ => Type::int(),
-        };
+        let result = self.world.unit.declared.get(name).and_then(Type::result);
+        let ty = result.map_or_else(Type::int, Type::plain);
         match ty.range() {
             Some((low, high)) => self.any_in(ty, low, high),
             None => Ok(Typed::nothing()),
@@ -234,7 +233,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Input may be anything.
-    fn scanned(&mut self, from: &[CExpr], to: &[CExpr], token: u32) -> CLowered<Typed> {
+    fn scanned(&mut self, from: &[CExpr], to: &[CExpr]) -> CLowered<Typed> {
         from.iter().try_for_each(|argument| self.value(argument).map(|_| ()))?;
         for argument in to {
             let pointer = self.value(argument)?;
@@ -242,9 +241,7 @@ impl Lowerer<'_, '_> {
             let Some((low, high)) = place.ty.range() else {
                 return Err(self.error(argument.token, "only integers are read by `scanf`"));
             };
-            let value = self.any_in(place.ty.plain(), low, high)?;
-            let value = self.as_number(&value.value, token)?;
-            self.store(&place, &value, COrder::Plain)?;
+            self.store_any(&place, low, high)?;
         }
         self.any_in(Type::int(), -1, to.len() as i128)
     }
@@ -260,10 +257,8 @@ impl Lowerer<'_, '_> {
         let length = self.world.objects[inside.object].cells.len().min(inside.within.1);
         let first = inside.only().unwrap_or(inside.within.0);
         for at in first..length {
-            let value = self.any_in(ty.plain(), low, high)?;
-            let value = self.as_number(&value.value, token)?;
             let spot = CSpot::Inside(Inside::at(inside.object, at));
-            self.store(&CPlace { spot, ty: ty.clone(), token }, &value, COrder::Plain)?;
+            self.store_any(&CPlace { spot, ty: ty.clone(), token }, low, high)?;
         }
         self.any_in(Type::int(), 0, i128::from(i32::MAX))
     }
@@ -274,6 +269,12 @@ impl Lowerer<'_, '_> {
         Ok(Typed::bounded(Over::Leaf(register), ty, (low, high)))
     }
 
+    fn store_any(&mut self, place: &CPlace, low: i128, high: i128) -> CLowered<()> {
+        let value = self.any_in(place.ty.plain(), low, high)?;
+        let value = self.as_number(&value.value, place.token)?;
+        self.store(place, &value, COrder::Plain)
+    }
+
     fn absolute(&mut self, value: Typed, token: u32) -> CLowered<Typed> {
         let value = self.keep_typed(value)?;
         let over = self.as_number(&value.value, token)?;
@@ -282,11 +283,7 @@ impl Lowerer<'_, '_> {
         let register = self.temporary()?;
         let (yes, no, end) = (self.place(), self.place(), self.place());
         self.fork(Cond::compare(Relation::Lt, over.clone(), 0), yes, no);
-        for (from, value) in [(yes, negative), (no, over)] {
-            self.at = from;
-            self.arrow(CStep::Op(Op::Assign(register, value)), end);
-        }
-        self.at = end;
+        self.meet([(yes, negative), (no, over)], register, end);
         Ok(Typed::number(Over::Leaf(register), value.ty.promoted()))
     }
 
@@ -319,13 +316,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// Starts a thread.
-    fn create(
-        &mut self,
-        handle: Option<&CExpr>,
-        function: &CExpr,
-        argument: &CExpr,
-        token: u32,
-    ) -> CLowered<()> {
+    fn create(&mut self, handle: &CExpr, function: &CExpr, argument: &CExpr, token: u32) -> CLowered<()> {
         if self.section > 0 {
             return Err(self.error(token, "threads cannot be started in an atomic section here"));
         }
@@ -360,9 +351,7 @@ impl Lowerer<'_, '_> {
         let (given, result) = (hidden("argument"), hidden("result"));
         let argument = shareable.then_some(value);
         self.world.instances.push(CInstance { function, argument, token, started, ended, given, result });
-        if let Some(handle) = handle {
-            self.store_handle(handle, count as i128, token)?;
-        }
+        self.store_handle(handle, count as i128, token)?;
         self.becomes_shared();
         self.step_raw(CStep::Start(count - 1, runtime));
         Ok(())
@@ -374,10 +363,8 @@ impl Lowerer<'_, '_> {
         if pointer.as_constant() == Some(0) {
             return Ok(());
         }
-        let place = self.pointee(pointer, token)?;
-        let place = if place.ty.is_scalar() { place } else { self.first_cell(place, token)? };
-        let plain = CPlace { ty: place.ty.plain(), ..place };
-        self.store(&plain, &number(value), COrder::Plain)
+        let place = self.plain_cell(pointer, token)?;
+        self.store(&place, &number(value), COrder::Plain)
     }
 
     /// Waits until a thread has ended.
@@ -393,19 +380,12 @@ impl Lowerer<'_, '_> {
         let (from, end) = (self.at, self.place());
         let mut others = Vec::new();
         for instance in 0..self.world.instances.len() {
-            let number_of = number(instance as i128 + 1);
             if known.is_some_and(|known| known != instance as i128 + 1) {
                 continue;
             }
-            let here = self.place();
-            self.at = from;
-            let cond = Cond::compare(Relation::Eq, over.clone(), number_of.clone());
-            match cond {
-                Cond::Const(_) => self.join(here),
-                cond => self.arrow(CStep::Op(Op::Assume(cond)), here),
-            }
-            others.push(Cond::compare(Relation::Ne, over.clone(), number_of));
-            self.at = here;
+            let cond = Cond::compare(Relation::Eq, over.clone(), number(instance as i128 + 1));
+            others.push(cond.clone().negate());
+            self.way_unless_clear(from, cond);
             self.step_raw(CStep::Join(instance));
             if wanted {
                 let register = self.temporary()?;
@@ -455,8 +435,8 @@ impl Lowerer<'_, '_> {
     }
 
     fn thread_result(&self, token: u32) -> CPlace {
-        let key = super::thread::further(super::thread::further(self.thread as u64, "thread"), "result");
+        let key = further(further(self.thread as u64, "thread"), "result");
         let object = self.world.by_key.get(&(key, 0, 0)).copied().unwrap_or(0);
-        CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty: Type::integer(64, true), token }
+        CPlace::whole(object, Type::integer(64, true), token)
     }
 }

@@ -31,9 +31,9 @@ impl Lowerer<'_, '_> {
     /// `while`, `do` and `for`.
     pub fn any_loop(&mut self, whole: &CStmt) -> CLowered<()> {
         self.scopes.push(FxHashMap::default());
-        let done = self.any_loop_inside(whole);
+        self.any_loop_inside(whole)?;
         self.leave_scope();
-        done
+        Ok(())
     }
 
     fn any_loop_inside(&mut self, whole: &CStmt) -> CLowered<()> {
@@ -103,12 +103,6 @@ impl Lowerer<'_, '_> {
     /// A loop with any number of rounds.
     fn endless(&mut self, parts: &Loop<'_>) -> CLowered<()> {
         self.loops += 1;
-        let done = self.repeated(parts);
-        self.loops -= 1;
-        done
-    }
-
-    fn repeated(&mut self, parts: &Loop<'_>) -> CLowered<()> {
         self.forget_assigned(parts.whole);
         let head = self.place();
         self.join(head);
@@ -130,6 +124,7 @@ impl Lowerer<'_, '_> {
         self.graph.merge(self.at, head, self.span);
         self.arrive(exit);
         self.known = known;
+        self.loops -= 1;
         Ok(())
     }
 
@@ -156,10 +151,9 @@ impl Lowerer<'_, '_> {
         let next = self.new_exit();
         self.frame.breaks.push(exit);
         self.frame.continues.push(next);
-        let done = self.statement(parts.body);
+        self.statement(parts.body)?;
         self.frame.breaks.pop();
         self.frame.continues.pop();
-        done?;
         self.leave_to(next);
         self.arrive(next);
         if let Some(step) = parts.step {
@@ -259,10 +253,8 @@ impl Lowerer<'_, '_> {
     /// Forgets what a loop may change: what it assigns to by name, and what pointers lead to.
     fn forget_assigned(&mut self, whole: &CStmt) {
         let (names, mentioned) = assigned::by(self.world, whole);
-        let mut changed: FxHashSet<CCell> = FxHashSet::default();
-        for object in self.world.objects.iter().filter(|object| object.pointed) {
-            changed.extend(object.cells.iter().copied());
-        }
+        let pointed = self.world.objects.iter().filter(|object| object.pointed);
+        let mut changed: FxHashSet<CCell> = pointed.flat_map(|object| object.cells.iter().copied()).collect();
         // An array that is only mentioned may become a pointer there.
         let whole = |ty: &Type| !ty.is_scalar();
         for name in &mentioned {

@@ -51,9 +51,10 @@ use super::pre::CFiles;
 use super::{COptions, Overflow, Remarked};
 use crate::Diagnostic;
 use analysis::{CAnalysis, CSubject, analyse};
-use graph::CStep;
-use program::{Program, VarId};
+use graph::{At, CStep};
+use program::{Expr, Program, RegId, Span, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use values::CValues;
 use world::{CFacts, CLowered, Threaded, World};
 
@@ -96,11 +97,10 @@ pub(super) fn lower(
             union_members: FxHashMap::default(),
             size: 0,
             has_keys,
-            plain: std::collections::BTreeSet::new(),
-            marks: std::collections::BTreeMap::new(),
+            plain: BTreeSet::new(),
+            marks: BTreeMap::new(),
             asserts: false,
-            warnings: Vec::new(),
-            assumed: std::collections::BTreeMap::new(),
+            assumed: BTreeMap::new(),
         };
         let threads = match world.threads() {
             Err(_) if world.refined => continue,
@@ -114,7 +114,7 @@ pub(super) fn lower(
     let token = unit.functions.get("main").map_or(0, |main| main.token);
     Err(match tokens.get(token as usize) {
         Some(token) => files.error(token, "the pointers of this program are too involved to be read"),
-        None => Diagnostic::error(program::Span::NONE, "this program is too involved to be read"),
+        None => Diagnostic::error(Span::NONE, "this program is too involved to be read"),
     })
 }
 
@@ -125,24 +125,23 @@ impl World<'_> {
         self.objects_of_earlier_rounds()?;
         let unit = self.unit;
         let Some(main) = unit.functions.get("main") else {
-            let error = Diagnostic::error(program::Span::NONE, "there is no function `main`");
+            let error = Diagnostic::error(Span::NONE, "there is no function `main`");
             return Err(Box::new(error.hint("a program starts in `int main(void) { … }`")));
         };
         let lowered = thread::Lowerer::new(self, 0, main.clone(), false).whole()?;
         self.size += lowered.graph.size();
         let mut threads = vec![lowered];
-        let mut next = 0;
-        while next < self.instances.len() {
-            let function = self.instances[next].function.clone();
-            let lowered = thread::Lowerer::new(self, next + 1, function, true).whole()?;
+        // Threads may start further ones.
+        while let Some(next) = self.instances.get(threads.len() - 1) {
+            let function = next.function.clone();
+            let lowered = thread::Lowerer::new(self, threads.len(), function, true).whole()?;
             self.size += lowered.graph.size();
             threads.push(lowered);
-            next += 1;
         }
         for threaded in &threads {
             for arrow in &threaded.graph.arrows {
                 if let CStep::Start(instance, _) = arrow.step
-                    && threaded.graph.leads(arrow.to, arrow.from)
+                    && threaded.graph.reachable(vec![arrow.to])[arrow.from]
                 {
                     let token = self.instances[instance].token;
                     let error = self.error(token, "a thread is started in a loop whose rounds are not known");
@@ -183,35 +182,32 @@ impl World<'_> {
         Ok(())
     }
 
+    /// A thread for the analysis, by its number; nobody asks for main's argument and result.
+    fn subject<'g>(&self, at: usize, threaded: &'g Threaded, asked: &'g [(At, Expr<RegId>)]) -> CSubject<'g> {
+        let instance = at.checked_sub(1).map(|at| &self.instances[at]);
+        let (argument, result) = instance.map_or((VarId::new(0), VarId::new(0)), |i| (i.given, i.result));
+        CSubject { graph: &threaded.graph, entry: threaded.entry, asked, argument, result }
+    }
+
+    /// Which values registers and variables may have, if variables start with these.
+    fn analyse(&self, subjects: &[CSubject<'_>], initial: &[CValues]) -> CAnalysis {
+        let arguments: Vec<VarId> = self.instances.iter().map(|instance| instance.given).collect();
+        let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
+        analyse(subjects, &arguments, initial, &types)
+    }
+
     /// What this round found out; says whether it is new.
     fn learn(&mut self, threads: &[Threaded], round: usize) -> CAnalysis {
         self.keep_initial_values();
-        let dummy = VarId::new(0);
-        let arguments = self.arguments();
-        let subject = |(at, threaded): (usize, &'_ Threaded)| {
-            let instance = at.checked_sub(1).map(|at| &self.instances[at]);
-            (instance.map_or(dummy, |i| i.given), instance.map_or(dummy, |i| i.result), threaded.entry)
-        };
-        let kept: Vec<_> = threads.iter().enumerate().map(subject).collect();
-        let mut asked: Vec<Vec<(usize, program::Expr<program::RegId>)>> = vec![Vec::new(); threads.len()];
+        let mut asked: Vec<Vec<(At, Expr<RegId>)>> = vec![Vec::new(); threads.len()];
         for probe in &self.probes {
             asked[probe.thread].push((threads[probe.thread].place(probe.at), probe.expr.clone()));
         }
-        let subjects: Vec<CSubject<'_>> = threads
-            .iter()
-            .zip(&asked)
-            .zip(kept)
-            .map(|((threaded, asked), (argument, result, entry))| CSubject {
-                asked,
-                graph: &threaded.graph,
-                entry,
-                argument,
-                result,
-            })
-            .collect();
+        let subjects = threads.iter().zip(&asked).enumerate();
+        let subjects: Vec<CSubject<'_>> =
+            subjects.map(|(at, (threaded, asked))| self.subject(at, threaded, asked)).collect();
         let initial: Vec<CValues> = self.variables.iter().map(|v| CValues::only(v.initial)).collect();
-        let types: Vec<(i128, i128)> = self.variables.iter().map(|v| v.range).collect();
-        let found = analyse(&subjects, &arguments, &initial, &types);
+        let found = self.analyse(&subjects, &initial);
         // All that matters of a variable is whether it ever changes.
         for (variable, values) in self.variables.iter().zip(&found.variables) {
             let Some(address) = variable.address else { continue };
@@ -231,11 +227,8 @@ impl World<'_> {
     fn learn_unsettled(&mut self, threads: &[Threaded]) {
         for (at, threaded) in threads.iter().enumerate() {
             let mut stored: FxHashSet<VarId> = FxHashSet::default();
-            threaded.graph.shared_steps().for_each(|step| {
-                step.for_each_stored(&mut |v| {
-                    stored.insert(v);
-                })
-            });
+            let steps = threaded.graph.shared_steps();
+            steps.for_each(|step| step.for_each_stored(&mut |variable| stored.extend([variable])));
             for address in stored.iter().filter_map(|variable| self.variables[variable.index()].address) {
                 let facts = &mut *self.facts;
                 self.again |= facts.unsettled.insert(address) && facts.settled.contains_key(&address);
@@ -275,15 +268,16 @@ impl World<'_> {
                     Overflow::Assume => fits.low == 0 && !found.skipped,
                     Overflow::Strict | Overflow::Error => false,
                 };
-                let Some(known) = found.registers[at][arrow.from].as_ref().filter(|_| wraps) else {
-                    self.again |= wraps && found.skipped && self.facts.unfit.insert(fits.site);
+                if !wraps {
                     continue;
-                };
-                let values = analysis::checked(known, &arrow.step, &found.variables);
-                let may_leave = !values.within(fits.low, fits.high);
-                let unfit = match self.options.overflow {
-                    Overflow::Assume if !conversion => values.is_outside(fits.low, fits.high),
-                    _ => may_leave,
+                }
+                let values = found.registers[at][arrow.from]
+                    .as_ref()
+                    .map(|known| analysis::checked(known, &arrow.step, &found.variables));
+                let unfit = match (values, self.options.overflow) {
+                    (None, _) => found.skipped,
+                    (Some(values), Overflow::Assume) if !conversion => values.is_outside(fits.low, fits.high),
+                    (Some(values), _) => !values.within(fits.low, fits.high),
                 };
                 self.again |= unfit && self.facts.unfit.insert(fits.site);
             }

@@ -12,7 +12,7 @@
 
 use super::graph::{CSite, CStep, Fits};
 use super::thread::Lowerer;
-use super::value::{CValue, Typed, combine, constant, number};
+use super::value::{CValue, Inside, Typed, combine, constant, number};
 use super::world::CLowered;
 use crate::c::ast::Binary;
 use crate::c::constant::wrapped;
@@ -99,15 +99,9 @@ impl Lowerer<'_, '_> {
         if let Cond::Const(value) = cond {
             return Ok(number(i128::from(value)));
         }
-        let register = self.temporary()?;
-        let (yes, no, end) = (self.place(), self.place(), self.place());
+        let (yes, no) = (self.place(), self.place());
         self.fork(cond, yes, no);
-        self.at = yes;
-        self.arrow(CStep::Op(Op::Assign(register, number(1))), end);
-        self.at = no;
-        self.arrow(CStep::Op(Op::Assign(register, number(0))), end);
-        self.at = end;
-        Ok(Expr::Leaf(register))
+        self.truth_at(yes, no)
     }
 
     /// An operation on two values that are evaluated already.
@@ -124,21 +118,11 @@ impl Lowerer<'_, '_> {
             return self.shift(op, a, b, token);
         }
         let ty = Type::common(&a.ty, &b.ty);
-        if !ty.is_integer() {
+        let Some(arith) = arith(op).filter(|_| ty.is_integer()) else {
             return Err(self.error(token, "this operation needs integers"));
-        }
+        };
         let (a, b) = (self.convert(a, &ty, token)?, self.convert(b, &ty, token)?);
         let (x, y) = (self.as_number(&a.value, token)?, self.as_number(&b.value, token)?);
-        let arith = match op {
-            Binary::Add => Arith::Add,
-            Binary::Sub => Arith::Sub,
-            Binary::Mul => Arith::Mul,
-            Binary::Div => Arith::Div,
-            Binary::Rem => Arith::Rem,
-            Binary::And => Arith::And,
-            Binary::Or => Arith::Or,
-            _ => Arith::Xor,
-        };
         if matches!(arith, Arith::Div | Arith::Rem) && constant(&y).is_none_or(|y| y == 0) {
             self.claim(Cond::compare(Relation::Ne, y.clone(), 0), FailureKind::Division);
             if constant(&y) == Some(0) {
@@ -161,8 +145,7 @@ impl Lowerer<'_, '_> {
         let pointers = a.ty.is_pointer() || b.ty.is_pointer();
         if let (true, Some(equal)) = (pointers, same_place(&a.value, &b.value)) {
             match relation {
-                Relation::Eq | Relation::Le | Relation::Ge if equal => return Ok(Cond::TRUE),
-                Relation::Ne | Relation::Lt | Relation::Gt if equal => return Ok(Cond::FALSE),
+                _ if equal => return Ok(Cond::Const(relation.holds(&0, &0))),
                 Relation::Eq => return Ok(Cond::FALSE),
                 Relation::Ne => return Ok(Cond::TRUE),
                 _ => {}
@@ -240,7 +223,7 @@ impl Lowerer<'_, '_> {
             let to = start as i128 + count * stride as i128;
             if let Some(to) = usize::try_from(to).ok().filter(|to| inside.within.0 <= *to && *to < high) {
                 let table = vec![(0, to)];
-                let moved = super::value::Inside { table, key: number(0), ..inside.clone() };
+                let moved = Inside { table, key: number(0), ..inside.clone() };
                 return Ok(Typed { value: CValue::Address(moved), ..pointer.clone() });
             }
         }
@@ -264,9 +247,9 @@ impl Lowerer<'_, '_> {
             }
             return Ok(self.shifted_by(op, x, a.bounds, by, &ty, token));
         }
-        let (from, next, register) = (self.at, self.place(), self.temporary()?);
+        let (next, register) = (self.place(), self.temporary()?);
         let (x, y) = (self.kept(x)?, self.kept(y)?);
-        let from = if self.at == from { from } else { self.at };
+        let from = self.at;
         for by in 0..bits {
             self.way_if(from, &y, by);
             let result = self.shifted_by(op, x.clone(), a.bounds, by, &ty, token);
@@ -274,8 +257,7 @@ impl Lowerer<'_, '_> {
             self.arrow(CStep::Op(Op::Assign(register, result)), next);
         }
         self.at = from;
-        let kind = FailureKind::Error("a shift by this many places has no meaning".to_string());
-        let bad = self.violation(kind);
+        let bad = self.mistake("a shift by this many places has no meaning");
         let outside = Cond::or([
             Cond::compare(Relation::Lt, y.clone(), 0),
             Cond::compare(Relation::Ge, y, number(bits)),
@@ -317,12 +299,9 @@ impl Lowerer<'_, '_> {
         let x = self.as_number(&a.value, token)?;
         let (low, high) = a.bounds;
         match (&*ty.kind, complement) {
-            (TypeKind::Int { bits, signed: false }, true) => {
-                let all = (1i128 << bits) - 1;
-                Ok(Typed::bounded(combine(Arith::Sub, number(all), x), ty, (all - high, all - low)))
-            }
             (TypeKind::Int { .. }, true) => {
-                Ok(Typed::bounded(combine(Arith::Sub, number(-1), x), ty, (-1 - high, -1 - low)))
+                let all = all_bits(&ty);
+                Ok(Typed::bounded(combine(Arith::Sub, number(all), x), ty, (all - high, all - low)))
             }
             (TypeKind::Int { .. }, false) => {
                 let bounds = (high.saturating_neg(), low.saturating_neg());
@@ -346,11 +325,34 @@ fn upper_bits(op: Arith, a: &Expr<RegId>, b: &Expr<RegId>, ty: &Type) -> Option<
     (mask > i128::from(i64::MAX)).then(|| combine(Arith::Sub, value.clone(), others))
 }
 
+/// The number of a type that has all its bits set: what a number and its complement add up to.
+pub(super) fn all_bits(ty: &Type) -> i128 {
+    match *ty.kind {
+        TypeKind::Int { bits, signed: false } => (1i128 << bits) - 1,
+        _ => -1,
+    }
+}
+
 /// A number brought into a range modulo its size.
 pub(super) fn wrap(value: Expr<RegId>, low: i128, high: i128) -> Expr<RegId> {
     let shifted = combine(Arith::Sub, value, number(low));
     let rest = Expr::binary(Arith::And, shifted, number(high - low));
     combine(Arith::Add, rest, number(low))
+}
+
+/// What an operator computes, if it is neither a shift nor a comparison.
+pub(super) fn arith(op: Binary) -> Option<Arith> {
+    Some(match op {
+        Binary::Add => Arith::Add,
+        Binary::Sub => Arith::Sub,
+        Binary::Mul => Arith::Mul,
+        Binary::Div => Arith::Div,
+        Binary::Rem => Arith::Rem,
+        Binary::And => Arith::And,
+        Binary::Or => Arith::Or,
+        Binary::Xor => Arith::Xor,
+        _ => return None,
+    })
 }
 
 /// The relation that an operator is.

@@ -163,7 +163,7 @@ impl Lowerer<'_, '_> {
         if target.open {
             let null = constant(&target.key) == Some(0);
             let what = if null { NULL_USED } else { NO_OBJECT_USED };
-            let bad = self.violation(FailureKind::Error(what.to_string()));
+            let bad = self.mistake(what);
             let others = target.cells.iter().map(|(value, _)| value).chain(&target.apart);
             let others = others.map(|value| Cond::compare(Relation::Ne, target.key.clone(), number(*value)));
             self.arrow(CStep::Op(Op::Assume(Cond::and(others.collect::<Vec<_>>()))), bad);
@@ -413,7 +413,6 @@ impl Lowerer<'_, '_> {
         let (stride, from) = (stride.max(1), start - low.min(start));
         let (first, rest) = (from / stride, low + from % stride);
         let length = high.saturating_sub(rest).div_ceil(stride);
-        let within = |found: Inside| Inside { within: inside.within, ..found };
         if let Some(by) = constant(by) {
             let at = first as i128 + by;
             return match usize::try_from(at) {
@@ -425,7 +424,7 @@ impl Lowerer<'_, '_> {
                         at as i128,
                         token,
                     )?;
-                    Ok(within(Inside::at(inside.object, at * stride + rest)))
+                    Ok(Inside { within: inside.within, ..Inside::at(inside.object, at * stride + rest) })
                 }
                 _ => {
                     let kind = FailureKind::Bounds { array: name, length, index: number(at) };

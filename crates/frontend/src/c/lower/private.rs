@@ -3,7 +3,6 @@
 //! Nobody else can see when such a variable changes, so it need not go through memory: locals whose address
 //! is taken, and what main set up for one thread. Claims about the end may speak of a variable, which then stays.
 
-use super::clean::liveness;
 use super::graph::{At, CStep, Graph};
 use crate::mend::take_name;
 use program::{Expr, Int, Op, RegId, VarId};
@@ -33,8 +32,6 @@ pub(super) fn make_private(graph: &mut Graph, entry: At, variables: Vec<CPrivate
             kept_in_registers(op, &registers);
         }
     }
-    let live = liveness(graph, &[]);
-    start.retain(|(register, initial)| *initial != Int::ZERO && live.has(entry, *register));
     graph.preset(entry, start)
 }
 

@@ -6,7 +6,6 @@
 
 use super::graph::{ArrowsAt, At, CArrow, CStep, Graph};
 use program::{CallSite, Op, Span};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A section with more ways through it, or longer ones, stays as it is.
@@ -29,14 +28,12 @@ struct SectionWay {
 pub(super) fn collapse(graph: &mut Graph) {
     graph.settle();
     let leaving = graph.leaving();
-    let mut gone = BTreeSet::new();
+    let mut gone = Vec::new();
     for start in 0..graph.arrows.len() {
-        if !matches!(graph.arrows[start].step, CStep::Op(Op::Lock)) {
-            continue;
-        }
-        let Some(ways) = ways_through(graph, &leaving, start) else { continue };
-        gone.insert(start);
-        for mut way in ways {
+        let begins = matches!(graph.arrows[start].step, CStep::Op(Op::Lock));
+        let ways = if begins { ways_through(graph, &leaving, start) } else { None };
+        gone.push(ways.is_some());
+        for mut way in ways.into_iter().flatten() {
             // Behind the step nobody is in a section any more.
             if let Some(failure) = graph.failures.get(&way.to).cloned() {
                 way.to = graph.place();
@@ -45,11 +42,8 @@ pub(super) fn collapse(graph: &mut Graph) {
             graph.arrows.push(way);
         }
     }
-    let mut index = 0;
-    graph.arrows.retain(|_| {
-        index += 1;
-        !gone.contains(&(index - 1))
-    });
+    let mut gone = gone.into_iter();
+    graph.arrows.retain(|_| gone.next() != Some(true));
 }
 
 /// Every way through a section as a step, if that is all there is to it.
@@ -107,6 +101,6 @@ fn further(way: &SectionWay, arrow: &CArrow, op: &Op) -> Option<SectionWay> {
 
 /// A whole way as one step.
 fn whole(from: At, to: At, way: SectionWay) -> Option<CArrow> {
-    let step = CStep::Op(Op::locked(way.parts.clone()));
-    (!way.parts.is_empty()).then_some(CArrow { from, to, step, span: way.span, call: way.call })
+    let SectionWay { parts, span, call, .. } = way;
+    (!parts.is_empty()).then(|| CArrow { from, to, step: CStep::Op(Op::locked(parts)), span, call })
 }

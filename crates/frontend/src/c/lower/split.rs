@@ -83,7 +83,8 @@ impl Running {
                 op.for_each_part(&mut |part| {
                     certain &= match part {
                         Op::Havoc(..) => false,
-                        Op::Load(_, variable) | Op::Store(variable, _) => self.mine(*variable),
+                        // Nobody else can notice the access now.
+                        Op::Load(_, variable) | Op::Store(variable, _) => !self.others.contains(variable),
                         // It must not stop inside a section.
                         Op::Lock | Op::Unlock => self.begun.running.is_empty(),
                         _ => true,
@@ -94,11 +95,6 @@ impl Running {
             CStep::Start(..) | CStep::Begin(None) => true,
             _ => false,
         }
-    }
-
-    /// Whether nobody else can notice an access now.
-    fn mine(&self, variable: VarId) -> bool {
-        !self.others.contains(&variable)
     }
 
     /// What a step that is decided changes; nothing if it cannot be taken.

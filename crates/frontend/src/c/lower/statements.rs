@@ -5,7 +5,7 @@
 use super::assigned;
 use super::graph::{At, CStep};
 use super::thread::{KnownCells, Lowerer, agree};
-use super::value::{CPlace, CSpot, Inside, Typed, number};
+use super::value::{CPlace, CValue, Typed, number};
 use super::world::CLowered;
 use crate::c::ast::{CExpr, CStmt, CStmtKind};
 use program::{Cond, Fence, Op, Relation};
@@ -16,17 +16,17 @@ impl Lowerer<'_, '_> {
     /// The statements of a function.
     pub fn body(&mut self, statements: &[CStmt]) -> CLowered<()> {
         self.scopes.push(FxHashMap::default());
-        let done = statements.iter().try_for_each(|statement| self.statement(statement));
+        statements.iter().try_for_each(|statement| self.statement(statement))?;
         self.leave_scope();
-        done
+        Ok(())
     }
 
     pub fn statement(&mut self, statement: &CStmt) -> CLowered<()> {
         let mark = self.in_use;
         self.span = statement.span;
-        let done = self.nested(statement.token, |l| l.dispatch(statement));
+        self.nested(statement.token, |l| l.dispatch(statement))?;
         self.in_use = mark;
-        done
+        Ok(())
     }
 
     fn dispatch(&mut self, statement: &CStmt) -> CLowered<()> {
@@ -75,18 +75,20 @@ impl Lowerer<'_, '_> {
                 Ok(())
             }
             CStmtKind::Return(value) => self.return_value(value.as_ref(), statement.token),
-            CStmtKind::Declare(list) => list.iter().try_for_each(|declared| self.declaration(declared)),
+            CStmtKind::Declare(list) => {
+                let mark = self.in_use;
+                for declared in list {
+                    self.declaration(declared)?;
+                    self.in_use = mark;
+                }
+                Ok(())
+            }
             CStmtKind::Asm(text) => self.asm(text, statement.token),
         }
     }
 
     fn label(&mut self, name: &Rc<str>) -> At {
-        if let Some(place) = self.frame.labels.get(name) {
-            return *place;
-        }
-        let place = self.place();
-        self.frame.labels.insert(Rc::clone(name), place);
-        place
+        *self.frame.labels.entry(Rc::clone(name)).or_insert_with(|| self.graph.place())
     }
 
     /// `asm` that does nothing, or that is a fence.
@@ -94,28 +96,19 @@ impl Lowerer<'_, '_> {
         let words: String = text.replace("\\n", " ").replace("\\t", " ").to_ascii_lowercase();
         let words = words.split([' ', ';']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         match words.as_str() {
-            "" | "nop" | "pause" | "rep nop" | "lfence" => Ok(()),
-            "mfence" => {
-                self.fence(Fence::Full);
-                Ok(())
-            }
-            "sfence" => {
-                self.fence(Fence::Store);
-                Ok(())
-            }
-            locked if adds_nothing(locked) => {
-                self.fence(Fence::Full);
-                Ok(())
-            }
+            "" | "nop" | "pause" | "rep nop" | "lfence" => {}
+            "sfence" => self.fence(Fence::Store),
+            full if full == "mfence" || adds_nothing(full) => self.fence(Fence::Full),
             _ => {
                 let error = self.error(token, "this `asm` is not read");
-                Err(Box::new(error.hint(
+                return Err(Box::new(error.hint(
                     "empty ones, `pause`, `mfence`, `sfence`, `lfence` and `lock; addl $0,0(%%rsp)` are; \
                      what `xchg`, `lock; xadd` and `lock; cmpxchg` do can be written as `__atomic_exchange_n`, \
                      `__atomic_fetch_add` and `__atomic_compare_exchange_n`",
-                )))
+                )));
             }
         }
+        Ok(())
     }
 
     /// A fence; inside an atomic section all buffers are empty anyway.
@@ -166,12 +159,13 @@ impl Lowerer<'_, '_> {
         for (key, low, high) in cases {
             let place = self.place();
             places.insert(key, place);
-            let within = Cond::and([
-                Cond::compare(Relation::Ge, chosen.clone(), number(low)),
-                Cond::compare(Relation::Le, chosen.clone(), number(high)),
-            ]);
-            let within =
-                if low == high { Cond::compare(Relation::Eq, chosen.clone(), number(low)) } else { within };
+            let within = match low == high {
+                true => Cond::compare(Relation::Eq, chosen.clone(), number(low)),
+                false => Cond::and([
+                    Cond::compare(Relation::Ge, chosen.clone(), number(low)),
+                    Cond::compare(Relation::Le, chosen.clone(), number(high)),
+                ]),
+            };
             others.push(within.clone().negate());
             if within != Cond::FALSE {
                 self.graph.arrow(from, CStep::Op(Op::Assume(within)), place, self.span);
@@ -192,10 +186,9 @@ impl Lowerer<'_, '_> {
         self.frame.cases.push(places);
         self.frame.breaks.push(exit);
         self.unreachable();
-        let done = self.statement(body);
+        self.statement(body)?;
         self.frame.breaks.pop();
         self.frame.cases.pop();
-        done?;
         self.leave_to(exit);
         self.arrive(exit);
         self.known = KnownCells::default();
@@ -206,25 +199,22 @@ impl Lowerer<'_, '_> {
         if let Some(expr) = value {
             self.span = expr.span;
             let value = self.value(expr)?;
-            let result = self.frame.result;
-            match result {
-                Some(object) if !value.ty.is_void() => {
-                    let ty = if self.calls.len() > 1 || self.thread == 0 {
-                        self.frame.function.result.clone()
-                    } else {
-                        self.world.objects[object].types[0].clone()
-                    };
-                    let place = CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token };
-                    let value = match &value.value {
-                        super::value::CValue::Object(_) => value,
-                        other => {
-                            let number = self.as_number(other, token)?;
-                            Typed { value: super::value::CValue::Number(number), ..value }
-                        }
-                    };
-                    self.assign_value(&place, value, token)?;
-                }
-                _ => {}
+            if let Some(object) = self.frame.result
+                && !value.ty.is_void()
+            {
+                let ty = if self.calls.len() > 1 || self.thread == 0 {
+                    self.frame.function.result.clone()
+                } else {
+                    self.world.objects[object].types[0].clone()
+                };
+                let value = match &value.value {
+                    CValue::Object(_) => value,
+                    other => {
+                        let number = self.as_number(other, token)?;
+                        Typed { value: CValue::Number(number), ..value }
+                    }
+                };
+                self.assign_value(&CPlace::whole(object, ty, token), value, token)?;
             }
         }
         let exit = self.frame.exit;

@@ -78,16 +78,13 @@ fn follow(path: &mut Path, step: &CStep, mine: &dyn Fn(VarId) -> bool) -> Option
             Some(true)
         }
         CStep::Op(op) => {
-            let (mut possible, mut known) = (true, true);
+            let mut goes_on = Some(true);
             op.for_each_part(&mut |part| {
-                if possible && known {
-                    match apply(path, part, mine) {
-                        Some(goes_on) => possible = goes_on,
-                        None => known = false,
-                    }
+                if goes_on == Some(true) {
+                    goes_on = apply(path, part, mine);
                 }
             });
-            known.then_some(possible)
+            goes_on
         }
         _ => None,
     }

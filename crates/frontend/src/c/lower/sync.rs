@@ -3,7 +3,7 @@
 //! of the mutex and takes it again, and signals do nothing.
 
 use super::graph::{At, CStep};
-use super::places::CTarget;
+use super::places::{COrder, CTarget};
 use super::thread::Lowerer;
 use super::value::{CPlace, CSpot, Inside, Typed, combine, number};
 use super::world::{CCell, CLowered};
@@ -16,6 +16,16 @@ struct CWay {
     cond: Cond<RegId>,
     new: Option<Over<RegId>>,
     to: At,
+}
+
+/// What can be taken: a mutex is 0 or the number of the thread that holds it; of a lock for readers and a writer,
+/// -1 is a writer and other numbers count readers; a semaphore counts how often it can be taken.
+#[derive(Clone, Copy)]
+enum Taking {
+    Mutex,
+    Reading,
+    Writing,
+    Semaphore,
 }
 
 impl Lowerer<'_, '_> {
@@ -32,55 +42,48 @@ impl Lowerer<'_, '_> {
     pub fn synchronise(&mut self, name: &str, arguments: &[CExpr], token: u32) -> CLowered<Option<Typed>> {
         let Some(first) = arguments.first() else { return Ok(None) };
         match name {
-            "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => self.lock(first)?,
+            "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" => self.take(first, Taking::Mutex)?,
             "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" => self.unlock(first)?,
-            "pthread_mutex_trylock" | "pthread_spin_trylock" => return self.try_lock(first, 16).map(Some),
-            "mtx_trylock" => return self.try_lock(first, 1).map(Some),
+            "pthread_mutex_trylock" | "pthread_spin_trylock" => {
+                return self.attempt(first, Taking::Mutex, (16, Cond::FALSE)).map(Some);
+            }
+            "mtx_trylock" => return self.attempt(first, Taking::Mutex, (1, Cond::FALSE)).map(Some),
             "pthread_mutex_timedlock" | "mtx_timedlock" if arguments.len() == 2 => {
-                let mine = number(self.thread as i128 + 1);
-                let take = |old| (Cond::compare(Relation::Eq, old, 0), mine.clone());
                 let late = if name.starts_with("mtx") { 4 } else { 110 };
-                return self.attempt(first, &take, (late, Cond::TRUE)).map(Some);
+                return self.attempt(first, Taking::Mutex, (late, Cond::TRUE)).map(Some);
             }
-            "pthread_rwlock_tryrdlock" | "pthread_rwlock_trywrlock" => {
-                let take = |old| Self::take_shared(name.ends_with("wrlock"), old);
-                return self.attempt(first, &take, (16, Cond::FALSE)).map(Some);
+            "pthread_rwlock_tryrdlock" => {
+                return self.attempt(first, Taking::Reading, (16, Cond::FALSE)).map(Some);
             }
-            "sem_trywait" | "sem_timedwait" => {
-                let less = |old| combine(Arith::Sub, Over::Leaf(old), number(1));
-                let take = |old| (Cond::compare(Relation::Gt, old, 0), less(old));
-                let gives_up = if name == "sem_trywait" { Cond::FALSE } else { Cond::TRUE };
-                return self.attempt(first, &take, (-1, gives_up)).map(Some);
+            "pthread_rwlock_trywrlock" => {
+                return self.attempt(first, Taking::Writing, (16, Cond::FALSE)).map(Some);
             }
+            "sem_trywait" => return self.attempt(first, Taking::Semaphore, (-1, Cond::FALSE)).map(Some),
+            "sem_timedwait" => return self.attempt(first, Taking::Semaphore, (-1, Cond::TRUE)).map(Some),
             "pthread_mutexattr_settype" if arguments.len() == 2 => self.plain_mutex(&arguments[1], token)?,
             "mtx_init" if arguments.len() == 2 => {
                 self.plain_mutex(&arguments[1], token)?;
-                let place = self.synchroniser(first)?;
-                self.store(&place, &number(0), super::places::COrder::Plain)?;
+                self.set_free(first)?;
             }
-            "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" => {
-                let place = self.synchroniser(first)?;
-                self.store(&place, &number(0), super::places::COrder::Plain)?;
-            }
+            "pthread_mutex_init" | "pthread_spin_init" | "pthread_rwlock_init" => self.set_free(first)?,
             "pthread_cond_wait" | "cnd_wait" if arguments.len() == 2 => {
                 self.unlock(&arguments[1])?;
-                self.lock(&arguments[1])?;
+                self.take(&arguments[1], Taking::Mutex)?;
             }
             "pthread_cond_timedwait" | "cnd_timedwait" if arguments.len() == 3 => {
                 self.unlock(&arguments[1])?;
-                self.lock(&arguments[1])?;
+                self.take(&arguments[1], Taking::Mutex)?;
                 return self.either(0, 110).map(Some);
             }
-            "pthread_rwlock_rdlock" | "pthread_rwlock_wrlock" => {
-                self.read_write_lock(first, name.ends_with("wrlock"))?
-            }
+            "pthread_rwlock_rdlock" => self.take(first, Taking::Reading)?,
+            "pthread_rwlock_wrlock" => self.take(first, Taking::Writing)?,
             "pthread_rwlock_unlock" => self.read_write_unlock(first)?,
             "sem_init" if arguments.len() == 3 => {
                 let place = self.synchroniser(first)?;
                 let value = self.value(&arguments[2])?;
                 let value = self.convert(value, &Type::int(), token)?;
                 let value = self.as_number(&value.value, token)?;
-                self.store(&place, &value, super::places::COrder::Plain)?;
+                self.store(&place, &value, COrder::Plain)?;
             }
             "sem_wait" => self.semaphore(first, -1)?,
             "sem_post" => self.semaphore(first, 1)?,
@@ -95,15 +98,17 @@ impl Lowerer<'_, '_> {
 
     fn synchroniser(&mut self, argument: &CExpr) -> CLowered<CPlace> {
         let pointer = self.value(argument)?;
-        let place = self.pointee(pointer, argument.token)?;
-        let place = if place.ty.is_scalar() { place } else { self.first_cell(place, argument.token)? };
-        Ok(CPlace { ty: place.ty.plain(), ..place })
+        self.plain_cell(pointer, argument.token)
+    }
+
+    fn set_free(&mut self, argument: &CExpr) -> CLowered<()> {
+        let place = self.synchroniser(argument)?;
+        self.store(&place, &number(0), COrder::Plain)
     }
 
     /// Reads the old value and goes one of the ways that it allows, all in one locked step.
     fn locked(&mut self, target: &CTarget, old: RegId, ways: &[CWay]) {
-        let plain = self.section > 0;
-        if plain {
+        if self.section > 0 {
             let next = self.place();
             self.access(target, &|cell| vec![(CStep::Op(Op::together(target.reads(cell, old))), next)]);
             for way in ways {
@@ -174,10 +179,25 @@ impl Lowerer<'_, '_> {
         self.change(&place, ways).map(drop)
     }
 
-    fn lock(&mut self, argument: &CExpr) -> CLowered<()> {
-        let mine = number(self.thread as i128 + 1);
-        self.operate(argument, |_, old, next| {
-            vec![CWay { cond: Cond::compare(Relation::Eq, old, 0), new: Some(mine), to: next }]
+    /// When something can be taken, and what its value is then.
+    fn taken(&self, what: Taking, old: RegId) -> (Cond<RegId>, Over<RegId>) {
+        match what {
+            Taking::Mutex => (Cond::compare(Relation::Eq, old, 0), number(self.thread as i128 + 1)),
+            Taking::Reading => {
+                (Cond::compare(Relation::Ge, old, 0), combine(Arith::Add, Over::Leaf(old), number(1)))
+            }
+            Taking::Writing => (Cond::compare(Relation::Eq, old, 0), number(-1)),
+            Taking::Semaphore => {
+                (Cond::compare(Relation::Gt, old, 0), combine(Arith::Sub, Over::Leaf(old), number(1)))
+            }
+        }
+    }
+
+    /// Takes something, once that can be had.
+    fn take(&mut self, argument: &CExpr, what: Taking) -> CLowered<()> {
+        self.operate(argument, |l, old, next| {
+            let (cond, new) = l.taken(what, old);
+            vec![CWay { cond, new: Some(new), to: next }]
         })
     }
 
@@ -192,63 +212,37 @@ impl Lowerer<'_, '_> {
         })
     }
 
-    fn try_lock(&mut self, argument: &CExpr, busy: i128) -> CLowered<Typed> {
-        let mine = number(self.thread as i128 + 1);
-        let take = |old| (Cond::compare(Relation::Eq, old, 0), mine.clone());
-        self.attempt(argument, &take, (busy, Cond::FALSE))
-    }
-
     /// Takes something if that can be had, and gives 0; else, or whenever it gives up, it gives what is said.
     fn attempt(
         &mut self,
         argument: &CExpr,
-        take: &dyn Fn(RegId) -> (Cond<RegId>, Over<RegId>),
+        what: Taking,
         (refused, gives_up): (i128, Cond<RegId>),
     ) -> CLowered<Typed> {
         let place = self.synchroniser(argument)?;
         let (target, old) = (self.target(&place)?, self.temporary()?);
         let (got, not, result) = (self.place(), self.place(), self.temporary()?);
-        let (free, new) = take(old);
+        let (free, new) = self.taken(what, old);
         let ways = [
             CWay { cond: free.clone(), new: Some(new), to: got },
             CWay { cond: Cond::or([free.negate(), gives_up]), new: None, to: not },
         ];
         self.locked(&target, old, &ways);
-        self.either_of(&[(got, 0), (not, refused)], result);
+        self.either_of([(got, 0), (not, refused)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (refused.min(0), refused.max(0))))
     }
 
-    /// How a lock for readers and a writer is taken: -1 is a writer, other numbers count readers.
-    fn take_shared(writes: bool, old: RegId) -> (Cond<RegId>, Over<RegId>) {
-        match writes {
-            true => (Cond::compare(Relation::Eq, old, 0), number(-1)),
-            false => (Cond::compare(Relation::Ge, old, 0), combine(Arith::Add, Over::Leaf(old), number(1))),
-        }
-    }
-
-    fn either_of(&mut self, ways: &[(At, i128)], result: RegId) {
+    fn either_of(&mut self, ways: [(At, i128); 2], result: RegId) {
         let end = self.place();
-        for (from, value) in ways {
-            self.at = *from;
-            self.arrow(CStep::Op(Op::Assign(result, number(*value))), end);
-        }
-        self.at = end;
+        self.meet(ways.map(|(from, value)| (from, number(value))), result, end);
     }
 
     fn either(&mut self, a: i128, b: i128) -> CLowered<Typed> {
         let (x, y, result) = (self.place(), self.place(), self.temporary()?);
         self.arrow(CStep::Op(Op::Skip), x);
         self.arrow(CStep::Op(Op::Skip), y);
-        self.either_of(&[(x, a), (y, b)], result);
+        self.either_of([(x, a), (y, b)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (a.min(b), a.max(b))))
-    }
-
-    /// Readers are counted, a writer is -1.
-    fn read_write_lock(&mut self, argument: &CExpr, writes: bool) -> CLowered<()> {
-        self.operate(argument, |_, old, next| {
-            let (cond, new) = Self::take_shared(writes, old);
-            vec![CWay { cond, new: Some(new), to: next }]
-        })
     }
 
     fn read_write_unlock(&mut self, argument: &CExpr) -> CLowered<()> {
@@ -293,7 +287,7 @@ impl Lowerer<'_, '_> {
         let cells = self.barrier_cells(barrier)?;
         let count = self.number_of(count, token)?;
         for (cell, value) in cells.iter().zip([number(0), count, number(0)]) {
-            self.store(cell, &value, super::places::COrder::Plain)?;
+            self.store(cell, &value, COrder::Plain)?;
         }
         Ok(())
     }
@@ -332,7 +326,7 @@ impl Lowerer<'_, '_> {
         self.at = others;
         let opened = vec![Op::Load(w, round), Op::Assume(Cond::compare(Relation::Ne, w, r))];
         self.arrow(CStep::Op(Op::locked(opened)), open);
-        self.either_of(&[(last, -1), (open, 0)], result);
+        self.either_of([(last, -1), (open, 0)], result);
         Ok(Typed::bounded(Over::Leaf(result), Type::int(), (-1, 0)))
     }
 }

@@ -228,7 +228,7 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         self.step_raw(CStep::Op(op));
     }
 
-    /// Says that here is that place.
+    /// Makes the place where we are one with another.
     pub fn join(&mut self, place: At) {
         self.graph.merge(self.at, place, self.span);
         self.at = place;
@@ -256,15 +256,13 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         if self.section > self.exits[exit].section && self.exits[exit].section == 0 {
             self.step(Op::Unlock);
         }
-        let known = std::mem::take(&mut self.known);
         let at = self.exits[exit].at;
         self.join(at);
         let merged = match self.exits[exit].known.take() {
-            None => known.clone(),
-            Some(before) => agree(&before, &known),
+            None => self.known.clone(),
+            Some(before) => agree(&before, &self.known),
         };
         self.exits[exit].known = Some(merged);
-        self.known = known;
         self.unreachable();
     }
 
@@ -294,6 +292,11 @@ impl<'w, 'u> Lowerer<'w, 'u> {
         bad
     }
 
+    /// The same of a violation that is told in words.
+    pub fn mistake(&mut self, what: &str) -> At {
+        self.violation(FailureKind::Error(what.to_string()))
+    }
+
     /// A way from a place on which a condition holds; we are on it from now on.
     pub fn way(&mut self, from: At, cond: Cond<RegId>) {
         let here = self.place();
@@ -305,6 +308,26 @@ impl<'w, 'u> Lowerer<'w, 'u> {
     /// The same where an expression has this value.
     pub fn way_if(&mut self, from: At, expr: &Expr<RegId>, value: i128) {
         self.way(from, Cond::compare(Relation::Eq, expr.clone(), number(value)));
+    }
+
+    /// As [`Lowerer::way`]; a condition that is clear takes no step.
+    pub fn way_unless_clear(&mut self, from: At, cond: Cond<RegId>) {
+        if let Cond::Const(_) = cond {
+            let here = self.place();
+            self.at = from;
+            self.join(here);
+        } else {
+            self.way(from, cond);
+        }
+    }
+
+    /// Ways that come together at `end`, each with its value for a register.
+    pub fn meet(&mut self, ways: impl IntoIterator<Item = (At, Expr<RegId>)>, register: RegId, end: At) {
+        for (from, value) in ways {
+            self.at = from;
+            self.arrow(CStep::Op(Op::Assign(register, value)), end);
+        }
+        self.at = end;
     }
 
     /// The values that an expression was found to have here in earlier rounds; later ones will know more.
@@ -348,12 +371,11 @@ impl<'w, 'u> Lowerer<'w, 'u> {
 
     /// How many blocks of a pool were handed out so far.
     pub fn pool_counter(&mut self, pool: CKey) -> CLowered<RegId> {
-        if let Some(register) = self.pools.get(&pool) {
-            return Ok(*register);
+        if !self.pools.contains_key(&pool) {
+            let register = self.register("allocated")?;
+            self.pools.insert(pool, register);
         }
-        let register = self.register("allocated")?;
-        self.pools.insert(pool, register);
-        Ok(register)
+        Ok(self.pools[&pool])
     }
 
     /// A register until the end of the statement.
@@ -447,28 +469,26 @@ impl<'w, 'u> Lowerer<'w, 'u> {
 
     /// Lets an object in registers hold anything.
     pub fn choose_any(&mut self, object: usize) {
-        let object = &self.world.objects[object];
-        let cells: Vec<(CCell, Type)> =
-            object.cells.iter().copied().zip(object.types.iter().cloned()).collect();
-        for (cell, ty) in cells {
-            if let (CCell::Register(register), Some((low, high))) = (cell, ty.range()) {
-                self.step(Op::Havoc(register, Domain::Range(Int::from(low), Int::from(high))));
-            }
-            self.note(cell, None);
-        }
+        let any = |low, high| Domain::Range(Int::from(low), Int::from(high));
+        self.begin_with(object, &|register, low, high| CStep::Op(Op::Havoc(register, any(low, high))));
     }
 
     /// An object that was just declared without a value.
     pub fn leave_open(&mut self, object: usize) {
+        if self.world.objects[object].cells.iter().any(|cell| matches!(cell, CCell::Memory(_))) {
+            self.world.assumed.insert(self.span, WRITTEN_FIRST);
+        }
+        self.begin_with(object, &CStep::Unwritten);
+    }
+
+    /// Takes a step for each register of an object, with what its type holds; nothing is known of it then.
+    fn begin_with(&mut self, object: usize, step: &dyn Fn(RegId, i128, i128) -> CStep) {
         let object = &self.world.objects[object];
         let cells: Vec<(CCell, Option<(i128, i128)>)> =
             object.cells.iter().copied().zip(object.types.iter().map(Type::range)).collect();
-        if cells.iter().any(|(cell, _)| !matches!(cell, CCell::Register(_))) {
-            self.world.assumed.insert(self.span, WRITTEN_FIRST);
-        }
         for (cell, range) in cells {
             if let (CCell::Register(register), Some((low, high))) = (cell, range) {
-                self.step_raw(CStep::Unwritten(register, low, high));
+                self.step_raw(step(register, low, high));
             }
             self.note(cell, None);
         }

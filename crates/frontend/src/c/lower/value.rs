@@ -50,6 +50,18 @@ pub(super) enum CValue {
     Nothing,
 }
 
+impl CValue {
+    /// Whether it stays the same whatever happens to registers.
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            CValue::Number(expr) => constant(expr).is_some(),
+            CValue::Address(inside) => inside.only().is_some(),
+            CValue::Function(_) => true,
+            CValue::Object(_) | CValue::Nothing => false,
+        }
+    }
+}
+
 /// A value with its type and the least and greatest number it can be.
 #[derive(Clone, Debug)]
 pub(super) struct Typed {
@@ -72,6 +84,13 @@ pub(super) struct CPlace {
     pub ty: Type,
     /// For messages, and to remember what pointers point to.
     pub token: u32,
+}
+
+impl CPlace {
+    /// An object, from its first cell on, as something of a type.
+    pub fn whole(object: usize, ty: Type, token: u32) -> CPlace {
+        CPlace { spot: CSpot::Inside(Inside::at(object, 0)), ty, token }
+    }
 }
 
 /// The constant that an expression is.
@@ -108,6 +127,11 @@ impl Typed {
         Typed { value: CValue::Nothing, ty: Type::void(), bounds: (0, 0) }
     }
 
+    /// A pointer to something, so not 0.
+    pub fn pointer(value: CValue, ty: Type) -> Typed {
+        Typed { value, ty, bounds: (1, i128::MAX) }
+    }
+
     /// The number it is, if it is a constant one.
     pub fn as_constant(&self) -> Option<i128> {
         match &self.value {
@@ -133,11 +157,7 @@ pub(super) fn combine(op: Arith, a: Expr<RegId>, b: Expr<RegId>) -> Expr<RegId> 
 impl World<'_> {
     /// Whether a value is a constant that every thread understands.
     pub fn is_shareable(&self, value: &CValue) -> bool {
-        match value {
-            CValue::Number(expr) => constant(expr).is_some(),
-            CValue::Address(inside) => inside.only().is_some() && self.objects[inside.object].base.is_some(),
-            CValue::Function(_) => true,
-            CValue::Object(_) | CValue::Nothing => false,
-        }
+        let own = matches!(value, CValue::Address(inside) if self.objects[inside.object].base.is_none());
+        value.is_fixed() && !own
     }
 }

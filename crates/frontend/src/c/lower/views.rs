@@ -195,8 +195,7 @@ impl Lowerer<'_, '_> {
 
     /// The scalars of a type, where they lie in an object.
     pub fn scalar_parts(&self, place: &CPlace, ty: &Type) -> CLowered<Vec<CPlace>> {
-        let mut scalars = Vec::new();
-        self.world.unit.records.for_each_scalar(ty, Some(0), &mut |ty, bytes| scalars.push((ty, bytes)));
+        let scalars = self.world.unit.records.scalars(ty);
         let part = |(cells, (ty, bytes)): (usize, (Type, Option<u64>))| self.part(place, cells, bytes, ty);
         scalars.into_iter().enumerate().map(part).collect()
     }
@@ -265,12 +264,9 @@ impl Lowerer<'_, '_> {
     /// Where an object would begin that has a known one inside, so many bytes behind its start: lists have
     /// heads that are in no element. Nothing may be there, so that nobody can use it.
     fn before_object(&self, here: i128, count: i128) -> Option<i128> {
-        let (mut cell, mut found) = (0, None);
-        self.world.unit.records.for_each_scalar(self.wanted.as_ref()?, Some(0), &mut |_, byte| {
-            found = found.or((byte.map(i128::from) == Some(-count)).then_some(cell));
-            cell += 1;
-        });
-        found.map(|cells: i128| here - cells).filter(|to| self.world.at_address(*to).is_none())
+        let scalars = self.world.unit.records.scalars(self.wanted.as_ref()?);
+        let cells = scalars.iter().position(|(_, byte)| byte.map(i128::from) == Some(-count))?;
+        Some(here - cells as i128).filter(|to| self.world.at_address(*to).is_none())
     }
 
     /// The same where several objects may be meant: one way for each that counts otherwise.

@@ -19,6 +19,9 @@ use std::rc::Rc;
 /// The outcome of something that ends with the first error.
 pub(super) type CLowered<T> = Result<T, Box<Diagnostic>>;
 
+/// Addresses of functions start here.
+pub(super) const FIRST_FUNCTION: i128 = 900_000_000;
+
 /// Where one scalar is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CCell {
@@ -145,12 +148,10 @@ impl CFacts {
     /// The address of an object, the same in every round.
     pub fn address(&mut self, key: CKey, cells: usize) -> i128 {
         // Small numbers are easily mistaken for addresses, by people.
-        let next = self.next.max(1000);
-        let known = self.addresses.get(&key).copied();
-        known.unwrap_or_else(|| {
-            self.addresses.insert(key, next);
-            self.next = next + cells as i128 + 1;
-            next
+        *self.addresses.entry(key).or_insert_with(|| {
+            let first = self.next.max(1000);
+            self.next = first + cells as i128 + 1;
+            first
         })
     }
 }
@@ -191,8 +192,6 @@ pub(super) struct World<'u> {
     pub has_keys: bool,
     /// Whether the text asserts something.
     pub asserts: bool,
-    /// What is worth saying once.
-    pub warnings: Vec<Diagnostic>,
     /// What is not watched, by the place from which on it matters: verdicts say that it is assumed.
     pub assumed: BTreeMap<Span, &'static str>,
 }
@@ -203,11 +202,6 @@ impl World<'_> {
             Some(token) => self.files.error(token, message),
             None => Diagnostic::error(Span::NONE, message),
         })
-    }
-
-    /// Where the arguments of all instances are kept.
-    pub fn arguments(&self) -> Vec<VarId> {
-        self.instances.iter().map(|instance| instance.given).collect()
     }
 
     /// A variable that is not part of the program.
@@ -307,14 +301,8 @@ impl World<'_> {
                 format!("`{name}` is too large: all objects together may have {} cells", limits::CELLS),
             ));
         }
-        let (mut types, mut bytes) = (Vec::new(), Vec::new());
-        records.for_each_scalar(ty, Some(0), &mut |ty, at| {
-            types.push(ty);
-            bytes.push(at);
-        });
-        if let Some(inherited) = Some(ty.volatile).filter(|volatile| *volatile) {
-            types.iter_mut().for_each(|ty| ty.volatile |= inherited);
-        }
+        let (mut types, bytes): (Vec<Type>, Vec<Option<u64>>) = records.scalars(ty).into_iter().unzip();
+        types.iter_mut().for_each(|part| part.volatile |= ty.volatile);
         let mut names = Vec::new();
         self.names(ty, name.to_string(), &mut names);
         names.resize(types.len(), Rc::from(name));
@@ -330,7 +318,7 @@ impl World<'_> {
                 let record = &self.unit.records.list[*id];
                 let fields = record.fields.as_deref().unwrap_or_default();
                 if record.union {
-                    let widest = fields.iter().rev().max_by_key(|field| self.unit.records.cells(&field.ty));
+                    let widest = self.unit.records.widest(ty);
                     widest.into_iter().for_each(|field| self.names(&field.ty, name.clone(), out));
                     return;
                 }
@@ -378,10 +366,10 @@ impl World<'_> {
             self.functions.push(Rc::clone(name));
             self.functions.len() - 1
         });
-        900_000_000 + at as i128
+        FIRST_FUNCTION + at as i128
     }
 
     pub fn function_at(&self, address: i128) -> Option<&Rc<str>> {
-        self.functions.get(usize::try_from(address - 900_000_000).ok()?)
+        self.functions.get(usize::try_from(address - FIRST_FUNCTION).ok()?)
     }
 }

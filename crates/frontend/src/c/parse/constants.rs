@@ -56,11 +56,7 @@ impl Parser<'_> {
             }
             CExprKind::Call(function, _) => {
                 let ty = self.type_of(function)?;
-                let ty = ty.inner().cloned().unwrap_or(ty);
-                match &*ty.kind {
-                    TypeKind::Function(signature) => signature.result.clone(),
-                    _ => return Err(unknown()),
-                }
+                ty.inner().unwrap_or(&ty).result().cloned().ok_or_else(unknown)?
             }
             CExprKind::Index(a, b) => {
                 let (a, b) = (self.type_of(a)?.decayed(), self.type_of(b)?.decayed());

@@ -173,7 +173,7 @@ impl Parser<'_> {
         if self.is_word("_Static_assert") {
             return self.static_assertion();
         }
-        if matches!(&*self.peek().text, "asm" | "__asm__" | "__asm") {
+        if self.is_asm() {
             self.at += 1;
             self.skip_parentheses()?;
             return self.expect(";");
@@ -186,38 +186,36 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(());
         }
-        let at = self.at;
-        let (name, ty) = self.declarator(specifiers.ty.clone())?;
-        let Some((name, token)) = name else { return Err(self.error_at(at, "a name is missing here")) };
-        self.skip_asm_name()?;
-        let starts_body = self.is("{") || ty.is_function() && self.starts_type(0);
-        if let (TypeKind::Function(_), true) = (&*ty.kind, starts_body) {
+        let (name, ty, token) = self.first_declarator(&specifiers)?;
+        if ty.is_function() && (self.is("{") || self.starts_type(0)) {
             return self.function(name, &ty, token);
         }
-        let mut out = Vec::new();
-        self.rest_of_declaration(&specifiers, start, (name, ty, token), &mut out)?;
-        self.unit.globals.extend(out);
+        let declared = self.rest_of_declaration(&specifiers, start, (name, ty, token))?;
+        self.unit.globals.extend(declared);
         Ok(())
     }
 
     /// A declaration in a block.
     pub(super) fn declaration(&mut self) -> CParsed<Vec<CDeclaration>> {
-        let mut out = Vec::new();
         if self.is_word("_Static_assert") {
             self.static_assertion()?;
-            return Ok(out);
+            return Ok(Vec::new());
         }
         let start = self.at;
         let specifiers = self.specifiers()?;
         if self.eat(";") {
-            return Ok(out);
+            return Ok(Vec::new());
         }
+        let first = self.first_declarator(&specifiers)?;
+        self.rest_of_declaration(&specifiers, start, first)
+    }
+
+    fn first_declarator(&mut self, specifiers: &Specifiers) -> CParsed<(Rc<str>, Type, usize)> {
         let at = self.at;
         let (name, ty) = self.declarator(specifiers.ty.clone())?;
         let Some((name, token)) = name else { return Err(self.error_at(at, "a name is missing here")) };
         self.skip_asm_name()?;
-        self.rest_of_declaration(&specifiers, start, (name, ty, token), &mut out)?;
-        Ok(out)
+        Ok((name, ty, token))
     }
 
     /// Initial values and further declarators, up to the semicolon.
@@ -225,19 +223,18 @@ impl Parser<'_> {
         &mut self,
         specifiers: &Specifiers,
         mut start: usize,
-        first: (Rc<str>, Type, usize),
-        out: &mut Vec<CDeclaration>,
-    ) -> CParsed<()> {
-        let (mut name, mut ty, mut token) = first;
+        (mut name, mut ty, mut token): (Rc<str>, Type, usize),
+    ) -> CParsed<Vec<CDeclaration>> {
+        let mut out = Vec::new();
         loop {
             if specifiers.storage == Storage::Typedef {
                 self.declare(name, CMeaning::Type(ty));
             } else {
-                let declared = self.declared(specifiers, start, (name, ty, token))?;
-                out.extend(declared);
+                out.extend(self.declared(specifiers, start, (name, ty, token))?);
             }
             if !self.eat(",") {
-                return self.expect(";");
+                self.expect(";")?;
+                return Ok(out);
             }
             start = self.at;
             let (next, next_ty) = self.declarator(specifiers.ty.clone())?;
@@ -262,8 +259,7 @@ impl Parser<'_> {
         let init = if self.eat("=") { Some(self.initial()?) } else { None };
         if let (TypeKind::Array(inner, None), Some(init)) = (&*ty.kind, &init) {
             let length = Some(listed(&self.unit.records, init, inner));
-            let (atomic, volatile) = (ty.atomic, ty.volatile);
-            ty = Type { atomic, volatile, ..Type::new(TypeKind::Array(inner.clone(), length)) };
+            ty = Type { kind: Rc::new(TypeKind::Array(inner.clone(), length)), ..ty };
             self.declare(Rc::clone(&name), CMeaning::Object(ty.clone()));
         }
         let (storage, span) = (specifiers.storage, self.span_from(start));
@@ -351,13 +347,13 @@ impl Parser<'_> {
         }
         self.scopes.push(scope);
         self.function = Rc::clone(&name);
-        let body = self.block();
+        let body = self.block()?;
         self.scopes.pop();
         let function = CFunction {
             name: Rc::clone(&name),
             result: signature.result.clone(),
             parameters,
-            body: body?,
+            body,
             token: token as u32,
         };
         self.unit.declared.insert(Rc::clone(&name), ty.clone());

@@ -48,21 +48,17 @@ impl Parser<'_> {
     pub(super) fn conditional(&mut self) -> CParsed<CExpr> {
         let start = self.at;
         let cond = self.binary(1)?;
-        if !self.is("?") {
+        let token = self.at;
+        if !self.eat("?") {
             return Ok(cond);
         }
-        let token = self.at;
-        self.at += 1;
-        let yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
+        let mut yes = if self.is(":") { None } else { Some(Box::new(self.deeper(Self::expression)?)) };
         self.expect(":")?;
-        let no = self.deeper(Self::conditional)?;
-        let (yes, no) = match yes {
-            Some(yes) => {
-                let (yes, no) = self.alike(*yes, no);
-                (Some(Box::new(yes)), no)
-            }
-            None => (None, no),
-        };
+        let mut no = self.deeper(Self::conditional)?;
+        if let Some(unlike) = yes {
+            let alike = self.alike(*unlike, no);
+            (yes, no) = (Some(Box::new(alike.0)), alike.1);
+        }
         self.expr(CExprKind::Conditional(Box::new(cond), yes, Box::new(no)), start, token)
     }
 

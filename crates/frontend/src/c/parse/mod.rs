@@ -11,7 +11,7 @@ mod specifiers;
 mod statements;
 
 use super::ast::{CExpr, CExprKind, Unit};
-use super::lexer::{Kind, Token};
+use super::lexer::{Kind, Token, Written};
 use super::limits;
 use super::pre::CFiles;
 use super::types::Type;
@@ -55,26 +55,24 @@ type CParsed<T> = Result<T, Box<Diagnostic>>;
 /// Parses a text.
 pub(super) fn parse(tokens: &[Token], files: &CFiles, text_end: usize) -> Result<Unit, Diagnostic> {
     let span = Span::new(text_end, text_end);
-    let mut end = match tokens.last() {
-        Some(token) => token.clone(),
-        None => {
-            return Err(Diagnostic::error(Span::NONE, "the text is empty").hint("a program needs a `main`"));
-        }
+    let Some(mut end) = tokens.last().cloned() else {
+        return Err(Diagnostic::error(Span::NONE, "the text is empty").hint("a program needs a `main`"));
     };
     (end.kind, end.text, end.span, end.trail) = (Kind::Other, "".into(), span, None);
-    end.written.span = span;
-    end.written.file = 0;
+    end.written = Written { file: 0, span };
     let mut parser = Parser {
         tokens,
         files,
         at: 0,
         depth: 0,
-        scopes: vec![builtin_types()],
+        scopes: vec![CScope::default()],
         unit: Unit::default(),
         function: "".into(),
         length: None,
         end,
     };
+    // Compilers know this type without a header.
+    parser.declare("__builtin_va_list".into(), CMeaning::Type(Type::void().pointer()));
     while parser.at < tokens.len() {
         parser.external().map_err(|error| *error)?;
     }
@@ -83,7 +81,7 @@ pub(super) fn parse(tokens: &[Token], files: &CFiles, text_end: usize) -> Result
 
 impl<'t> Parser<'t> {
     fn peek(&self) -> &Token {
-        self.tokens.get(self.at).unwrap_or(&self.end)
+        self.peek_at(0)
     }
 
     fn peek_at(&self, ahead: usize) -> &Token {
@@ -200,7 +198,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Steps over `__attribute__((…))`, `__extension__` and names of `asm`.
+    /// Steps over `__attribute__((…))` and `__extension__`.
     fn skip_attributes(&mut self) -> CParsed<()> {
         loop {
             match &*self.peek().text {
@@ -214,20 +212,18 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Steps over the name that a declarator has for the assembler, and attributes.
     fn skip_asm_name(&mut self) -> CParsed<()> {
-        if matches!(&*self.peek().text, "asm" | "__asm__" | "__asm") {
+        if self.is_asm() {
             self.at += 1;
             self.skip_parentheses()?;
         }
         self.skip_attributes()
     }
-}
 
-/// Types that compilers know without a header.
-fn builtin_types() -> CScope {
-    let mut scope = CScope::default();
-    scope.names.insert("__builtin_va_list".into(), CMeaning::Type(Type::void().pointer()));
-    scope
+    fn is_asm(&self) -> bool {
+        matches!(&*self.peek().text, "asm" | "__asm__" | "__asm")
+    }
 }
 
 /// Words that cannot name anything.

@@ -69,44 +69,17 @@ impl Parser<'_> {
         if token.kind != Kind::Name {
             return false;
         }
-        let mut words = Words::default();
-        words.take(&token.text)
-            || matches!(
-                &*token.text,
-                "struct"
-                    | "union"
-                    | "enum"
-                    | "const"
-                    | "volatile"
-                    | "restrict"
-                    | "_Atomic"
-                    | "typeof"
-                    | "__typeof__"
-                    | "__typeof"
-                    | "__const"
-                    | "__volatile__"
-                    | "__volatile"
-                    | "__restrict"
-                    | "__restrict__"
-                    | "__const__"
-                    | "static"
-                    | "extern"
-                    | "typedef"
-                    | "register"
-                    | "auto"
-                    | "inline"
-                    | "__inline"
-                    | "__inline__"
-                    | "_Noreturn"
-                    | "_Thread_local"
-                    | "__thread"
-                    | "__attribute__"
-                    | "__extension__"
-                    | "_Alignas"
-                    | "__auto_type"
-                    | "_Static_assert"
-            )
-            || matches!(self.meaning(&token.text), Some(CMeaning::Type(_)))
+        match &*token.text {
+            "struct" | "union" | "enum" | "const" | "volatile" | "restrict" | "_Atomic" | "typeof"
+            | "__typeof__" | "__typeof" | "__const" | "__volatile__" | "__volatile" | "__restrict"
+            | "__restrict__" | "__const__" | "static" | "extern" | "typedef" | "register" | "auto"
+            | "inline" | "__inline" | "__inline__" | "_Noreturn" | "_Thread_local" | "__thread"
+            | "__attribute__" | "__extension__" | "_Alignas" | "__auto_type" | "_Static_assert" => true,
+            word => {
+                let named = matches!(self.meaning(word), Some(CMeaning::Type(_)));
+                named || Words::default().take(word)
+            }
+        }
     }
 
     pub(super) fn specifiers(&mut self) -> CParsed<Specifiers> {
@@ -267,12 +240,16 @@ impl Parser<'_> {
                     return Err(self.error_at(at, "a bit-field has at most 64 bits"));
                 }
                 self.skip_attributes()?;
-                let incomplete = self.unit.records.cells(&ty).is_none();
-                if incomplete && !matches!(*ty.kind, TypeKind::Array(_, None)) {
+                if self.unit.records.cells(&ty).is_none() && !matches!(*ty.kind, TypeKind::Array(_, None)) {
                     return Err(self.error_at(at, "this member's type is not complete"));
                 }
                 if bits != Some(Some(0)) && (name.is_some() || bits.is_none()) {
-                    let ty = if incomplete { Type::new(TypeKind::Array(element(&ty), Some(0))) } else { ty };
+                    let ty = match &*ty.kind {
+                        TypeKind::Array(element, None) => {
+                            Type::new(TypeKind::Array(element.clone(), Some(0)))
+                        }
+                        _ => ty,
+                    };
                     fields.push(Field { name: name.map(|(name, _)| name), ty, bits: bits.flatten() });
                 }
                 if !self.eat(",") {
@@ -322,8 +299,4 @@ impl Parser<'_> {
         self.expect(";")?;
         if holds == 0 { Err(self.error_at(start, "this static assertion fails")) } else { Ok(()) }
     }
-}
-
-fn element(ty: &Type) -> Type {
-    ty.inner().cloned().unwrap_or_else(Type::int)
 }

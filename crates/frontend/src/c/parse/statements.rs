@@ -10,20 +10,14 @@ impl Parser<'_> {
         self.expect("{")?;
         self.scopes.push(CScope::default());
         let mut list = Vec::new();
-        let done = loop {
-            if self.eat("}") {
-                break Ok(list);
-            }
+        while !self.eat("}") {
             if self.peek().text.is_empty() {
-                break Err(self.unexpected("`}`"));
+                return Err(self.unexpected("`}`"));
             }
-            match self.statement() {
-                Ok(statement) => list.push(statement),
-                Err(error) => break Err(error),
-            }
-        };
+            list.push(self.statement()?);
+        }
         self.scopes.pop();
-        done
+        Ok(list)
     }
 
     pub(super) fn statement(&mut self) -> CParsed<CStmt> {
@@ -59,25 +53,20 @@ impl Parser<'_> {
         match &*word {
             "if" | "while" | "do" | "for" | "switch" => self.compound(&word),
             "case" | "default" => self.case(&word),
-            "goto" => {
+            "goto" | "break" | "continue" | "return" => {
                 self.at += 1;
-                if self.is("*") {
-                    return Err(self.error_at(self.at, "`goto` to a computed place is not read"));
-                }
-                let name = self.name()?;
+                let kind = match &*word {
+                    "goto" if self.is("*") => {
+                        return Err(self.error_at(self.at, "`goto` to a computed place is not read"));
+                    }
+                    "goto" => CStmtKind::Goto(self.name()?),
+                    "break" => CStmtKind::Break,
+                    "continue" => CStmtKind::Continue,
+                    _ if self.is(";") => CStmtKind::Return(None),
+                    _ => CStmtKind::Return(Some(self.expression()?)),
+                };
                 self.expect(";")?;
-                Ok(CStmtKind::Goto(name))
-            }
-            "break" | "continue" => {
-                self.at += 1;
-                self.expect(";")?;
-                Ok(if &*word == "break" { CStmtKind::Break } else { CStmtKind::Continue })
-            }
-            "return" => {
-                self.at += 1;
-                let value = if self.is(";") { None } else { Some(self.expression()?) };
-                self.expect(";")?;
-                Ok(CStmtKind::Return(value))
+                Ok(kind)
             }
             "asm" | "__asm__" | "__asm" => self.asm(),
             "__label__" => {
@@ -118,9 +107,9 @@ impl Parser<'_> {
             }
             "for" => {
                 self.scopes.push(CScope::default());
-                let done = self.for_loop();
+                let kind = self.for_loop()?;
                 self.scopes.pop();
-                done
+                Ok(kind)
             }
             _ => {
                 let cond = self.condition()?;
@@ -150,8 +139,7 @@ impl Parser<'_> {
         let init = if self.eat(";") {
             None
         } else {
-            let declares = self.starts_type(0);
-            let kind = match declares {
+            let kind = match self.starts_type(0) {
                 true => CStmtKind::Declare(self.declaration()?),
                 false => self.expression_statement()?,
             };
@@ -198,11 +186,9 @@ impl Parser<'_> {
             text += self.peek().text.trim_matches('"');
             self.at += 1;
         }
-        self.at -= 1;
-        let back = self.at;
+        let back = self.at - 1;
         // What is between the text and the closing parenthesis: clobbers and operands.
         let mut open = 1usize;
-        self.at += 1;
         let mut outputs = false;
         while open > 0 {
             let token = self.peek();

@@ -71,7 +71,7 @@ impl Preprocessor<'_> {
                 at += inside.len() + 2;
                 let text: String = inside.iter().map(|token| &*token.text).collect();
                 let name = text.trim_matches(['"', '<', '>']);
-                answer(self.has_include(directive, name, text.starts_with('"'))?);
+                answer(self.find(directive, name, text.starts_with('"'))?.is_some());
             } else if token.text.starts_with("__has_") && token.kind == Kind::Name && open {
                 at += 2 + line[at + 1..].iter().take_while(|t| !t.is(")")).count();
                 answer(false);
@@ -166,16 +166,14 @@ impl<'t> Reader<'t> {
             (Kind::Sign, "~") => self.deeper(Self::unary).map(|n| n.map(|n| n.with(!n.value))),
             (Kind::Sign, "-") => self.deeper(Self::unary).map(|n| n.map(|n| n.with(-n.value))),
             (Kind::Sign, "+") => self.deeper(Self::unary),
-            (Kind::Number, text) => match literals::number(text) {
-                Ok(read) => {
-                    Ok(number(i128::from(read.value), !read.unsigned && read.value <= i64::MAX as u64))
-                }
-                Err(why) => Err((token, why.to_string())),
-            },
-            (Kind::Char, text) => match literals::character(text) {
-                Some(value) => Ok(number(i128::from(value), true)),
-                None => Err((token, "this is no character".to_string())),
-            },
+            (Kind::Number, text) => {
+                let read = literals::number(text).map_err(|why| (token, why.to_string()))?;
+                Ok(number(i128::from(read.value), !read.unsigned && read.value <= i64::MAX as u64))
+            }
+            (Kind::Char, text) => {
+                let value = literals::character(text).ok_or((token, "this is no character".to_string()))?;
+                Ok(number(i128::from(value), true))
+            }
             (Kind::Name, "true") => Ok(truth(true)),
             (Kind::Name, _) => Ok(truth(false)),
             _ => Err((token, format!("`{}` is not expected here", token.text))),

@@ -158,18 +158,18 @@ impl Preprocessor<'_> {
 
     fn include_named(&mut self, word: &Token, name: &str, quoted: bool) -> Result<(), Diagnostic> {
         let mut token = word.clone();
-        let whole = |token: &mut Token, last: &Token| token.span = token.span.to(last.span);
         // The place in the main text is the whole directive.
-        if word.written.file == 0 {
-            let line =
-                self.reading.last().and_then(|reading| reading.tokens.get(reading.at.saturating_sub(1)));
-            line.cloned().iter().for_each(|last| whole(&mut token, last));
+        if word.written.file == 0
+            && let Some(reading) = self.reading.last()
+            && let Some(last) = reading.tokens.get(reading.at.saturating_sub(1))
+        {
+            token.span = token.span.to(last.span);
         }
         match self.find(word, name, quoted)? {
             Some(source) if self.once.contains(source.name()) => Ok(()),
             Some(source) => self.open(Rc::new(source), Some(&token)),
             None => {
-                let known = headers::NAMES.join(", ");
+                let known = headers::BUNDLED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
                 let error = self.files.error(&token, format!("the header `{name}` was not found"));
                 Err(error.hint(format!("-I DIR adds a folder; these come with the program: {known}")))
             }
@@ -177,18 +177,13 @@ impl Preprocessor<'_> {
     }
 
     /// The text of a header: beside the file that includes it, in the folders given, or our own.
-    fn find(&self, word: &Token, name: &str, quoted: bool) -> Result<Option<Source>, Diagnostic> {
+    pub(super) fn find(&self, word: &Token, name: &str, quoted: bool) -> Result<Option<Source>, Diagnostic> {
         let including = self.files.list.get(word.written.file as usize).map_or("", |source| source.name());
         match self.options.find(Some(including).filter(|_| quoted), name) {
             Some((path, Ok(text))) => Ok(Some(Source::new(path, text))),
             Some((path, Err(why))) => Err(self.files.error(word, format!("{path}: {why}"))),
             None => Ok(headers::bundled(name).map(|text| Source::new(format!("<{name}>"), text))),
         }
-    }
-
-    /// Whether `__has_include` finds a header.
-    pub(super) fn has_include(&self, word: &Token, name: &str, quoted: bool) -> Result<bool, Diagnostic> {
-        Ok(self.find(word, name, quoted)?.is_some())
     }
 }
 

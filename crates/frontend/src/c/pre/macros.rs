@@ -3,7 +3,7 @@
 use super::Preprocessor;
 use super::directives::spelled;
 use crate::Diagnostic;
-use crate::c::lexer::{Hidden, Kind, Token, Trail, tokens};
+use crate::c::lexer::{Hidden, Kind, Token, Trail, hidden_names, tokens};
 use crate::c::limits;
 use program::Span;
 use std::rc::Rc;
@@ -44,8 +44,7 @@ impl Preprocessor<'_> {
                     Some(token) if token.is("...") => {
                         variadic = true;
                         // `args...` names the rest, a bare `...` is called __VA_ARGS__.
-                        let bare = at == 2 || rest[at - 1].is(",");
-                        if bare {
+                        if at == 2 || rest[at - 1].is(",") {
                             list.push("__VA_ARGS__".into());
                         }
                     }
@@ -83,7 +82,7 @@ impl Preprocessor<'_> {
             return Ok(Some(self.changing(&token)));
         }
         if token.is_name("_Pragma") {
-            return self.skip_pragma(token);
+            return Ok(self.arguments(&token, 1, false)?.is_none().then_some(token));
         }
         let Some(found) = self.macros.get(&token.text).cloned() else { return Ok(Some(token)) };
         let trail = Rc::new(Trail {
@@ -91,18 +90,16 @@ impl Preprocessor<'_> {
             called: token.written,
             outer: token.trail.clone(),
         });
-        let Some(parameters) = &found.parameters else {
-            let hidden = hide(&token.text, token.hidden.clone());
-            let made = self.substitute(&found, &[], (&token, token.span), &trail, &hidden)?;
-            self.pending.extend(made.into_iter().rev());
-            return Ok(None);
-        };
-        let Some((arguments, close)) = self.arguments(&token, parameters.len(), found.variadic)? else {
-            return Ok(Some(token));
-        };
-        let common = intersection(&token.hidden, &close);
+        let (mut arguments, mut common, mut span) = (Vec::new(), token.hidden.clone(), token.span);
+        if let Some(parameters) = &found.parameters {
+            let Some(called) = self.arguments(&token, parameters.len(), found.variadic)? else {
+                return Ok(Some(token));
+            };
+            let close = called.1;
+            (arguments, common) = (called.0, intersection(&token.hidden, &close));
+            span = if token.trail.is_none() { span.to(close.span) } else { span };
+        }
         let hidden = hide(&token.text, common);
-        let span = if token.trail.is_none() { token.span.to(close.span) } else { token.span };
         let made = self.substitute(&found, &arguments, (&token, span), &trail, &hidden)?;
         self.pending.extend(made.into_iter().rev());
         Ok(None)
@@ -110,14 +107,11 @@ impl Preprocessor<'_> {
 
     fn changing(&mut self, token: &Token) -> Token {
         let mut made = token.clone();
+        made.kind = Kind::Number;
         // Inside a macro, the place is the outermost call's.
-        let mut written = token.written;
-        let mut at = &token.trail;
-        while let Some(trail) = at {
-            (written, at) = (trail.called, &trail.outer);
-        }
+        let written = token.trails().last().map_or(token.written, |trail| trail.called);
         let text = match &*token.text {
-            "__LINE__" => self.files.line(written).to_string(),
+            "__LINE__" => self.files.position(written).1.to_string(),
             "__COUNTER__" => {
                 self.counter += 1;
                 (self.counter - 1).to_string()
@@ -130,18 +124,8 @@ impl Preprocessor<'_> {
                 format!("{name:?}")
             }
         };
-        if made.kind != Kind::Text {
-            made.kind = Kind::Number;
-        }
         made.text = text.into();
         made
-    }
-
-    fn skip_pragma(&mut self, token: Token) -> Result<Option<Token>, Diagnostic> {
-        match self.arguments(&token, 1, false)? {
-            Some(_) => Ok(None),
-            None => Ok(Some(token)),
-        }
     }
 
     /// The arguments of a call and its closing parenthesis; nothing if no `(` follows.
@@ -285,8 +269,9 @@ impl Preprocessor<'_> {
                     made
                 }
             };
+            // `##` finds a token beside it where an argument is empty.
             if made.is_empty() && pasted {
-                made.push(placemarker(token));
+                made.push(Token { kind: Kind::Other, text: "".into(), ..token.clone() });
             }
             made.first_mut().into_iter().for_each(|first| first.blank = token.blank);
             out.extend(made);
@@ -321,11 +306,7 @@ impl Preprocessor<'_> {
             if !argument {
                 token.span = span;
             }
-            token.trail = Some(Rc::new(Trail {
-                name: Rc::clone(&trail.name),
-                called: trail.called,
-                outer: trail.outer.clone(),
-            }));
+            token.trail = Some(Rc::clone(trail));
         }
         made
     }
@@ -359,26 +340,12 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Stands for an empty argument beside `##`.
-fn placemarker(token: &Token) -> Token {
-    Token { kind: Kind::Other, text: "".into(), ..token.clone() }
-}
-
 fn hide(name: &Rc<str>, more: Option<Rc<Hidden>>) -> Option<Rc<Hidden>> {
     Some(Rc::new(Hidden { name: Rc::clone(name), more }))
 }
 
-fn names(hidden: &Option<Rc<Hidden>>) -> Vec<&Rc<str>> {
-    let (mut names, mut at) = (Vec::new(), hidden);
-    while let Some(hidden) = at {
-        names.push(&hidden.name);
-        at = &hidden.more;
-    }
-    names
-}
-
 fn intersection(hidden: &Option<Rc<Hidden>>, other: &Token) -> Option<Rc<Hidden>> {
-    let both = names(hidden).into_iter().filter(|name| other.hides(name));
+    let both = hidden_names(hidden).filter(|name| other.hides(name));
     both.fold(None, |rest, name| hide(name, rest))
 }
 
@@ -386,8 +353,7 @@ fn union(a: &Option<Rc<Hidden>>, b: &Option<Rc<Hidden>>) -> Option<Rc<Hidden>> {
     if a.is_none() {
         return b.clone();
     }
-    let known: Vec<&Rc<str>> = names(b);
-    let more = names(a).into_iter().filter(|name| !known.contains(name));
+    let more = hidden_names(a).filter(|name| hidden_names(b).all(|known| known != *name));
     more.fold(b.clone(), |rest, name| hide(name, rest))
 }
 

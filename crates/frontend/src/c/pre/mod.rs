@@ -84,23 +84,16 @@ impl CFiles {
         };
         if token.written.file != 0 || token.trail.is_some() {
             message += &format!(" ({}", place(token.written));
-            let (mut at, mut count) = (&token.trail, 0);
-            while let Some(trail) = at {
-                if count < 5 {
-                    message += &format!(", in the macro `{}` called at {}", trail.name, place(trail.called));
-                }
-                (at, count) = (&trail.outer, count + 1);
+            for trail in token.trails().take(5) {
+                message += &format!(", in the macro `{}` called at {}", trail.name, place(trail.called));
             }
+            let count = token.trails().count();
             if count > 5 {
                 message += &format!(", in {} more macros", count - 5);
             }
             message += ")";
         }
         Diagnostic::error(token.span, message)
-    }
-
-    fn line(&self, written: Written) -> usize {
-        self.position(written).1
     }
 }
 
@@ -206,8 +199,7 @@ impl Preprocessor<'_> {
             let Some(reading) = self.reading.last_mut() else { return Ok(None) };
             let Some(token) = reading.tokens.get(reading.at).cloned() else {
                 if let Some(section) = reading.sections.last() {
-                    let error = self.files.error(&section.start, "this `#if` has no `#endif`");
-                    return Err(error);
+                    return Err(self.files.error(&section.start, "this `#if` has no `#endif`"));
                 }
                 self.reading.pop();
                 continue;
