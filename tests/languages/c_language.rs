@@ -3,6 +3,7 @@
 use crate::explore::{Explorer, Limits, Model, truth};
 use frontend::{COptions, Diagnostic, FRONTENDS, Options, Overflow, Parsed};
 use program::{Cond, Place, Program, PropertyKind, Source};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -561,6 +562,25 @@ fn hostile_texts_are_refused() {
     let large = "int a[1000000000]; int main(void) { return a[0]; }".to_string();
     for text in [deep, blocks, pointers, sums, ifs, large] {
         assert!(read_c(&text, COptions::default()).is_err(), "{}", &text[..text.len().min(60)]);
+    }
+}
+
+/// Every word that the lowering of C knows, as a function with too few, the right or too many arguments.
+#[test]
+fn calls_with_any_number_of_arguments_never_panic() {
+    let folder = support::root().join("crates/frontend/src/c/lower");
+    let mut words = BTreeSet::new();
+    for file in std::fs::read_dir(folder).expect("the sources are there") {
+        let text = std::fs::read_to_string(file.expect("an entry").path()).expect("readable");
+        let is_name = |word: &&str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        words.extend(text.split('"').skip(1).filter(is_name).map(str::to_string));
+    }
+    assert!(words.contains("sync_lock_release") && words.len() > 200, "{}", words.len());
+    for name in words.iter().flat_map(|word| [word.clone(), format!("__{word}")]) {
+        for count in 0..6 {
+            let call = format!("{name}({})", vec!["&x"; count].join(", "));
+            let _ = read_c(&format!("int x; int main(void) {{ {call}; return 0; }}"), COptions::default());
+        }
     }
 }
 

@@ -130,7 +130,7 @@ impl Lowerer<'_, '_> {
                 self.fence(Fence::Full);
                 Ok(Some(Typed::nothing()))
             }
-            ("sync_lock_release", _) | ("atomic_flag_clear" | "atomic_clear", 1..) => {
+            ("sync_lock_release" | "atomic_flag_clear" | "atomic_clear", 1..) => {
                 let order = match short {
                     "sync_lock_release" => COrder::Release,
                     _ => self.order(last(1))?,
