@@ -12,7 +12,7 @@ use crate::report::{Compared, Status, Subject};
 use crate::whole_file::write_text;
 use machine::Model;
 use std::path::Path;
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 /// Whether writing what was found makes a comparison come out as expected.
 pub fn settles(compared: &Compared, config: &CiConfig, found: &[Update]) -> bool {
@@ -97,7 +97,7 @@ fn robustness(document: &mut DocumentMut, config: &CiConfig, found: &[Update]) -
                 let table = entry_of(document, "program", number)
                     .ok_or_else(|| "its programs are not written as [[program]]".to_string())?;
                 match table.get_mut("robust").and_then(Item::as_table_like_mut) {
-                    Some(each) => set(each, against.name(), Value::from(first)),
+                    Some(each) => keep_decor(each, against.name(), Value::from(first)),
                     None => keep_decor(table, "robust", Value::from(first)),
                 }
                 changes += 1;
@@ -133,7 +133,7 @@ fn expect(entry: &mut Table, verdicts: &[(Model, Expected)]) {
     if let Some(each) = entry.get_mut("expect").and_then(Item::as_table_like_mut) {
         for (model, verdict) in verdicts {
             if each.get(model.name()).and_then(Item::as_str) != Some(verdict.name()) {
-                set(each, model.name(), Value::from(verdict.name()));
+                keep_decor(each, model.name(), Value::from(verdict.name()));
             }
         }
         return;
@@ -149,15 +149,8 @@ fn expect(entry: &mut Table, verdicts: &[(Model, Expected)]) {
     entry.remove("models");
 }
 
-fn set(table: &mut dyn TableLike, key: &str, mut new: Value) {
-    if let Some(old) = table.get(key).and_then(Item::as_value) {
-        *new.decor_mut() = old.decor().clone();
-    }
-    table.insert(key, value(new));
-}
-
-/// Sets a value; what stands around the old one stays.
-fn keep_decor(table: &mut Table, key: &str, mut new: Value) {
+/// Sets a value; what stands around the old one and around its key stays.
+fn keep_decor(table: &mut dyn TableLike, key: &str, mut new: Value) {
     if let Some(old) = table.get(key).and_then(Item::as_value) {
         *new.decor_mut() = old.decor().clone();
     }

@@ -214,6 +214,17 @@ expect = { tso = \"unsafe\", pso  =  \"unsafe\" } # half wrong
 [[program]]
 file = \"mp.fw\"
 
+[[program]]
+file = \"mp.fw\"
+expect = { tso=\"unsafe\" } # wrong and short
+robust.tso = true
+
+[[program]]
+file = \"mp.fw\"
+[program.expect]
+# Because of TSO.
+tso = \"unsafe\" # wrong
+
 [[fences]]
 file = \"sb.fw\"
 model = \"tso\"
@@ -222,10 +233,12 @@ places = [{ after = \"x = 1\" }] # too few
     let folder = folder(config);
     folder.run(&["ci"]).exits(1);
     assert_eq!(folder.read("fencewright.toml"), config, "only --update writes");
-    folder.run(&["ci", "--update"]).exits(0).complains("fencewright.toml: 3 expectations changed");
+    folder.run(&["ci", "--update"]).exits(0).complains("fencewright.toml: 5 expectations changed");
     let expected = config
         .replace("\"safe\"   # wrong", "{ sc = \"safe\", tso = \"unsafe\" }   # wrong")
         .replace("{ tso = \"unsafe\", pso", "{ tso = \"safe\", pso")
+        .replace("{ tso=\"unsafe\" }", "{ tso=\"safe\" }")
+        .replace("tso = \"unsafe\" # wrong\n", "tso = \"safe\" # wrong\n")
         .replace(
             "[{ after = \"x = 1\" }]",
             "[{ after = \"x = 1\", kind = \"full\" }, { after = \"y = 1\", kind = \"full\" }]",
