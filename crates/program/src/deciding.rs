@@ -48,8 +48,8 @@ impl Deciding {
         }
         while std::mem::take(&mut deciding.changed) {
             for (at, thread) in program.threads.iter().enumerate() {
-                let edges = thread.edges().iter();
-                edges.for_each(|edge| edge.op.for_each_part(&mut |part| deciding.look(at, part)));
+                let parts = thread.edges().iter().flat_map(|edge| edge.op.parts());
+                parts.for_each(|part| deciding.look(at, part));
             }
         }
         deciding
