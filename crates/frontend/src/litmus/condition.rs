@@ -3,7 +3,7 @@
 use super::header::{LitmusValue, register_place, value};
 use super::lexer::{Cursor, LitmusToken};
 use super::registers::RegisterFamily;
-use crate::{Diagnostic, NESTING};
+use crate::{Diagnostic, check_nesting};
 use program::{Quantifier, Span};
 
 /// A register of a thread, or a location.
@@ -134,9 +134,7 @@ fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {
 
 /// `p => q`, to the right.
 fn implication(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > NESTING {
-        return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
-    }
+    check_nesting(depth, cursor.span())?;
     let left = junction(cursor, depth, "\\/")?;
     if !cursor.sign("=>") {
         return Ok(left);
@@ -163,9 +161,7 @@ fn junction(cursor: &mut Cursor, depth: usize, sign: &str) -> Result<Prop, Diagn
 }
 
 fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > NESTING {
-        return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
-    }
+    check_nesting(depth, cursor.span())?;
     if cursor.sign("(") {
         let inner = implication(cursor, depth + 1)?;
         cursor.expect(")")?;

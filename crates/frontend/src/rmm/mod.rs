@@ -75,10 +75,8 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         add_properties(&file, &mut program, &mut errors);
         add_hints(&file, &mut program, &mut warnings);
     }
-    if errors.is_empty()
-        && let Err(invalid) = program.validate()
-    {
-        errors.extend(invalid.into_iter().map(Diagnostic::from));
+    if errors.is_empty() {
+        return Parsed::of(program, warnings);
     }
     // Copies of a process repeat its errors.
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -87,7 +85,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
             kept.push(error);
         }
     }
-    if kept.is_empty() { Ok(Parsed { program, warnings, remark: None, settled: false }) } else { Err(kept) }
+    Err(kept)
 }
 
 /// Global variables first, then those of processes, the cells of one name together.
