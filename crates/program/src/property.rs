@@ -122,6 +122,18 @@ impl Cond<Place> {
         Cond::compare(Relation::Ne, Place::At(thread, loc), Int::from(0))
     }
 
+    /// The thread and the location, if it is [`Cond::at`] of these.
+    pub fn as_at(&self) -> Option<(ThreadId, Loc)> {
+        match self {
+            Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero))
+                if *zero == Int::ZERO =>
+            {
+                Some((*thread, *loc))
+            }
+            _ => None,
+        }
+    }
+
     /// "Nothing of the thread is on its way to memory."
     pub fn drained(thread: ThreadId) -> Cond<Place> {
         Cond::compare(Relation::Ne, Place::Drained(thread), Int::from(0))

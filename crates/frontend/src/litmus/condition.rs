@@ -83,9 +83,10 @@ fn quantifier(cursor: &mut Cursor) -> Result<Option<Quantifier>, Diagnostic> {
 fn skip_remarks(cursor: &mut Cursor) -> Result<(), Diagnostic> {
     while cursor.sign("<<") {
         while !cursor.sign(">>") {
-            if cursor.next().is_none() {
+            if cursor.done() {
                 return Err(cursor.unexpected("`>>`"));
             }
+            cursor.skip();
         }
     }
     if cursor.done() { Ok(()) } else { Err(cursor.unexpected("the end of the test")) }
@@ -94,21 +95,15 @@ fn skip_remarks(cursor: &mut Cursor) -> Result<(), Diagnostic> {
 /// `[x; 0:EAX; …]`, each with an optional type behind it.
 fn listed(cursor: &mut Cursor, spots: &mut Vec<(Observable, Span)>) -> Result<(), Diagnostic> {
     cursor.expect("[")?;
-    while !cursor.sign("]") {
-        if cursor.sign(";") {
-            continue;
-        }
+    cursor.list("]", |cursor| {
         let start = cursor.span();
         let spot = spot(cursor)?;
         spots.push((spot, cursor.since(start)));
         while matches!(cursor.peek(), Some(LitmusToken::Word(_) | LitmusToken::Sign("*"))) {
-            cursor.next();
+            cursor.skip();
         }
-        if !matches!(cursor.peek(), Some(LitmusToken::Sign(";" | "]"))) {
-            return Err(cursor.unexpected("`;` or `]`"));
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {

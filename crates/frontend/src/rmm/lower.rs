@@ -210,21 +210,10 @@ impl RmmLowering<'_> {
             plain => {
                 let after = self.builder.location(Span::NONE);
                 for way in self.instruction(plain, span) {
-                    self.way(from, way, after, span);
+                    self.builder.way(from, way, after, span);
                 }
                 after
             }
-        }
-    }
-
-    /// Edges for one way through an instruction.
-    fn way(&mut self, from: Loc, way: Vec<Op>, to: Loc, span: Span) {
-        let mut here = from;
-        let mut ops = way.into_iter().peekable();
-        while let Some(op) = ops.next() {
-            let next = if ops.peek().is_some() { self.builder.location(Span::NONE) } else { to };
-            self.builder.edge(here, op, next, span);
-            here = next;
         }
     }
 

@@ -87,25 +87,13 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
 /// All threads that have final states must never stand at them together.
 fn add_goal(threads: &[parser::TrencherThread], program: &mut Program) {
     let mut parts = Vec::new();
-    let mut span = Span::NONE;
-    for (index, thread) in threads.iter().enumerate() {
-        let id = ThreadId::new(index);
-        let mut places = Vec::new();
-        for (state, at) in &thread.finals {
-            span = span.to(*at);
-            places.extend(program.threads[index].labelled(&thread.states[*state]));
-        }
-        if !thread.finals.is_empty() {
-            parts.push(Cond::or(places.into_iter().map(|loc| Cond::at(id, loc))));
-        }
+    for (index, thread) in threads.iter().enumerate().filter(|(_, thread)| !thread.finals.is_empty()) {
+        let automaton = &program.threads[index];
+        let places = thread.finals.iter().flat_map(|(state, _)| automaton.labelled(&thread.states[*state]));
+        parts.push(Cond::or(places.map(|loc| Cond::at(ThreadId::new(index), loc))));
     }
-    if !parts.is_empty() {
-        let span = threads.iter().flat_map(|thread| &thread.finals).next().map_or(span, |(_, span)| *span);
-        program.properties.push(Property {
-            kind: PropertyKind::Never,
-            cond: Cond::and(parts),
-            span,
-            text: None,
-        });
+    if let Some((_, span)) = threads.iter().flat_map(|thread| &thread.finals).next() {
+        let cond = Cond::and(parts);
+        program.properties.push(Property { kind: PropertyKind::Never, cond, span: *span, text: None });
     }
 }
