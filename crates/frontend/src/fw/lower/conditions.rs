@@ -114,9 +114,7 @@ impl<'a> FwLowering<'a, '_> {
                 }
             }
             ExprKind::Compare(relation, a, b) => {
-                let mark = l.registers.mark();
-                let (a, b) = (l.value(a)?, l.value(b)?);
-                l.registers.release_temporaries(mark);
+                let (a, b) = l.with_temporaries(|l| Ok((l.value(a)?, l.value(b)?)))?;
                 Ok(l.fork(Cond::compare(*relation, a, b), yes, no))
             }
             _ => l.branch_on_value(expr, yes, no),
@@ -130,9 +128,7 @@ impl<'a> FwLowering<'a, '_> {
         yes: Option<Loc>,
         no: Option<Loc>,
     ) -> OrReported<Option<bool>> {
-        let mark = self.registers.mark();
-        let value = self.value(expr)?;
-        self.registers.release_temporaries(mark);
+        let value = self.with_temporaries(|l| l.value(expr))?;
         Ok(self.fork(Cond::compare(Relation::Ne, value, 0), yes, no))
     }
 
@@ -146,14 +142,9 @@ impl<'a> FwLowering<'a, '_> {
             }
             return Some(value);
         }
-        if let Some(no) = no {
-            let negated = cond.clone().negate();
-            if let Some(yes) = yes {
-                self.edge(Op::Assume(cond), yes);
-            }
-            self.edge(Op::Assume(negated), no);
-        } else if let Some(yes) = yes {
-            self.edge(Op::Assume(cond), yes);
+        let negated = cond.clone().negate();
+        for (cond, way) in [(cond, yes), (negated, no)] {
+            way.into_iter().for_each(|way| self.edge(Op::Assume(cond.clone()), way));
         }
         None
     }

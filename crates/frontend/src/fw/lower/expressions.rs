@@ -2,7 +2,7 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
-use super::memory::{Cells, weight};
+use super::memory::weight;
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, Ident};
@@ -76,11 +76,6 @@ impl<'a> FwLowering<'a, '_> {
         match self.meaning(name.text) {
             NameMeaning::Constant(value) => Ok(value.into()),
             NameMeaning::Register(register) => Ok(Expr::Leaf(register)),
-            NameMeaning::Scalar(variable) => {
-                let register = self.temporary()?;
-                self.load_shared(register, &Cells::One(variable))?;
-                Ok(Expr::Leaf(register))
-            }
             _ => {
                 let place = self.named(name)?;
                 let register = self.temporary()?;
@@ -128,9 +123,7 @@ impl<'a> FwLowering<'a, '_> {
     fn conditional_into(&mut self, parts: &'a [FwExpr<'a>; 3], register: RegId) -> OrReported<()> {
         let [cond, yes_value, no_value] = parts;
         let (yes, no, end) = (self.location(), self.location(), self.location());
-        let mark = self.registers.mark();
-        let known = self.branch(cond, Some(yes), Some(no))?;
-        self.registers.release_temporaries(mark);
+        let known = self.with_temporaries(|l| l.branch(cond, Some(yes), Some(no)))?;
         self.at = yes;
         self.only_if(known != Some(false), |l| l.value_into(yes_value, register))?;
         self.join(end);
@@ -151,8 +144,7 @@ impl<'a> FwLowering<'a, '_> {
         if divides && !self.unchecked && b.0.as_const().is_none() {
             self.guard_divisor(&b.0, a.1.to(b.1));
         }
-        let dead = self.dead;
-        combine(op, a, b).map_err(|fault| if dead { Reported } else { self.report(fault) })
+        combine(op, a, b).map_err(|fault| self.wrong(fault))
     }
 
     fn guard_divisor(&mut self, divisor: &Expr<RegId>, span: Span) {
