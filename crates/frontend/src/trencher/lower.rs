@@ -37,16 +37,12 @@ pub(super) fn uses(
     known: &mut KnownValues,
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Option<BTreeSet<Int>>> {
-    let mut found = Vec::new();
-    for transition in &thread.transitions {
+    let addresses = |transition: &Transition| {
         let address = match &transition.instruction {
             TrencherInstruction::Read { address, .. } | TrencherInstruction::Write { address, .. } => address,
-            _ => {
-                found.push(Some(BTreeSet::new()));
-                continue;
-            }
+            _ => return Some(BTreeSet::new()),
         };
-        found.push(match (known.values(index, transition.from, address), address) {
+        match (known.values(index, transition.from, address), address) {
             (_, Expression::Number(address)) => Some(BTreeSet::from([address.clone()])),
             (None, _) => None,
             (Some(Some(addresses)), _) => Some(addresses),
@@ -57,9 +53,9 @@ pub(super) fn uses(
                 errors.push(Diagnostic::error(transition.span, message).hint(hint));
                 None
             }
-        });
-    }
-    found
+        }
+    };
+    thread.transitions.iter().map(addresses).collect()
 }
 
 /// Lowers a thread.

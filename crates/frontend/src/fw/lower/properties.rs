@@ -291,27 +291,19 @@ impl<'a> Claims<'a, '_> {
         if let Some((_, value)) = self.counters.iter().rev().find(|(n, _)| n.text == name.text) {
             return Ok(value.clone().into());
         }
-        match self.global(name)? {
+        self.work.mentioned.insert(name.text);
+        let Some((what, _)) = self.globals.names.get(name.text) else { return Err(self.unknown_name(name)) };
+        match what {
             Global::Constant(value) => Ok(value.clone().into()),
-            Global::Shared(storage) => {
-                let storage = storage.clone();
-                self.memory(storage, name.span)
-            }
+            Global::Shared(storage) => self.memory(storage.clone(), name.span),
             Global::Record(_) => {
                 let hint = "name a variable that is one";
                 Err(self.error(name.span, format!("`{}` is a kind of struct", name.text), hint))
             }
-            _ => Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look")),
-        }
-    }
-
-    fn global(&mut self, name: Ident<'a>) -> OrReported<&Global<'a>> {
-        self.work.mentioned.insert(name.text);
-        let globals = self.globals;
-        match globals.names.get(name.text) {
-            Some((Global::Broken, _)) => Err(Reported),
-            Some((what, _)) => Ok(what),
-            None => Err(self.unknown_name(name)),
+            Global::Function(_) => {
+                Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look"))
+            }
+            Global::Broken => Err(Reported),
         }
     }
 
