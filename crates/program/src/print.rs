@@ -283,14 +283,11 @@ fn same_with(a: &Program, b: &Program, settled: &AfterSkips<'_>) -> bool {
             other => Expr::Leaf(other),
         })
     };
-    let properties = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
-        p.properties.iter().map(|q| (q.kind, rename(&q.cond))).collect::<Vec<_>>()
+    let claims = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
+        let properties = p.properties.iter().map(|property| (Some(property.kind), rename(&property.cond)));
+        properties.chain(p.hints.iter().map(|hint| (None, rename(&hint.cond)))).collect::<Vec<_>>()
     };
-    let hints = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
-        p.hints.iter().map(|h| rename(&h.cond)).collect::<Vec<_>>()
-    };
-    let keep = |cond: &Cond<Place>| cond.clone();
-    properties(a, &rename) == properties(b, &keep) && hints(a, &rename) == hints(b, &keep)
+    claims(a, &rename) == claims(b, &Cond::clone)
 }
 
 /// Walks both threads side by side; the renaming of locations if they are the same.

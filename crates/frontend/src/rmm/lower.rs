@@ -13,8 +13,6 @@ use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Fence, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
 use std::collections::HashMap;
 
-/// More locations and edges than this in all threads together are refused.
-pub(super) const MAX_SIZE: usize = 1_000_000;
 /// A locked block with more ways through it than this is refused.
 const MAX_WAYS: usize = 1024;
 

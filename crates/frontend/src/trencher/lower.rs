@@ -13,9 +13,6 @@ use program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More locations and edges than this in all threads together are refused.
-pub(super) const MAX_SIZE: usize = 1_000_000;
-
 /// The variable of each address.
 pub(super) type Addresses = BTreeMap<Int, VarId>;
 

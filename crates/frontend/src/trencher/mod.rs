@@ -15,7 +15,7 @@ mod write;
 
 pub use write::write;
 
-use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
+use crate::{Diagnostic, Frontend, MAX_SIZE, Options, Parsed, Writing};
 use lower::{Addresses, TrencherContext};
 use program::{Cond, Program, Property, PropertyKind, Source, Span, ThreadId, Variable};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         let variable = program.add_variable(Variable::new(format!("mem[{address}]"), Span::NONE));
         addresses.insert(address, variable);
     }
-    let max_size = lower::MAX_SIZE / threads.len();
+    let max_size = MAX_SIZE / threads.len();
     for (thread, uses) in threads.iter().zip(&uses) {
         match lower::lower(&TrencherContext { thread, uses, addresses: &addresses, max_size }) {
             Ok(thread) => program.threads.push(thread),

@@ -304,9 +304,7 @@ fn sections(random: &mut Random) -> Vec<ThreadDraft> {
             let sum = Expr::binary(Arith::Rem, Expr::binary(Arith::Add, reg(0), 1), 3);
             let mut inside = vec![read(0, variable), SketchStmt::Do(Op::Store(VarId::new(variable), sum))];
             if random.chance(50) {
-                let at = random.between(0, inside.len());
-                let stmt = random.stmt(1, true);
-                inside.insert(at, stmt);
+                random.insert(&mut inside, |random| random.stmt(1, true));
             }
             let mut body = vec![SketchStmt::Atomic(inside)];
             if random.chance(40) {

@@ -85,16 +85,9 @@ impl<'a> Globals<'a> {
             let given = defines.iter().rev().find(|(define, _)| define == name.text);
             let value = match given {
                 Some((_, value)) => Ok(value.clone()),
-                None => evaluate(expr, &|name| self.known(name)),
+                None => self.constant(expr, work),
             };
-            let what = match value {
-                Ok(value) => Global::Constant(value),
-                Err(fault) => {
-                    work.report(fault);
-                    Global::Broken
-                }
-            };
-            self.declare(*name, what, work);
+            self.declare(*name, value.map_or(Global::Broken, Global::Constant), work);
         }
         for (define, _) in defines {
             if !self.names.contains_key(define.as_str()) {
