@@ -2,6 +2,7 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
+use super::layout::Cell;
 use super::memory::weight;
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
@@ -75,7 +76,7 @@ impl<'a> FwLowering<'a, '_> {
     fn named_value(&mut self, name: Ident<'a>) -> OrReported<Expr<RegId>> {
         match self.meaning(name.text) {
             NameMeaning::Constant(value) => Ok(value.into()),
-            NameMeaning::Register(register) => Ok(Expr::Leaf(register)),
+            NameMeaning::Number(Cell::Local(register)) => Ok(Expr::Leaf(register)),
             _ => {
                 let place = self.named(name)?;
                 let register = self.temporary()?;
@@ -85,13 +86,16 @@ impl<'a> FwLowering<'a, '_> {
         }
     }
 
+    /// Whether it takes a step to read what a name stands for: it is in memory, or in one of several places.
+    pub fn is_stepped(&mut self, name: &'a str) -> bool {
+        matches!(self.meaning(name), NameMeaning::Number(Cell::Shared(_)) | NameMeaning::Stored(_))
+    }
+
     /// Gives a register the value of an expression, with the last step writing it directly
     /// where possible.
     pub fn value_into(&mut self, expr: &'a FwExpr<'a>, register: RegId) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Name(name)
-                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
-            {
+            ExprKind::Name(name) if self.is_stepped(name) => {
                 let place = self.named(Ident { text: name, span: expr.span })?;
                 self.load(register, &place)
             }

@@ -40,11 +40,11 @@ impl<'a> FwLowering<'a, '_> {
     /// What a name stands for, before indices and fields.
     fn base(&mut self, name: Ident<'a>, path: &'a [Accessor<'a>]) -> OrReported<StoredCells<'a>> {
         let text = name.text;
-        let number = |cell| Ok(StoredCells::whole(text, Rc::from([cell]), CellLayout::Number));
         let (message, hint) = match self.meaning(text) {
             NameMeaning::Stored(stored) => return Ok(stored),
-            NameMeaning::Scalar(variable) => return number(Cell::Shared(variable)),
-            NameMeaning::Register(register) => return number(Cell::Local(register)),
+            NameMeaning::Number(cell) => {
+                return Ok(StoredCells::whole(text, Rc::from([cell]), CellLayout::Number));
+            }
             NameMeaning::Unknown if path.iter().any(|part| matches!(part, Accessor::Field(_))) => {
                 return Err(self.property_only(name.span));
             }
@@ -80,8 +80,12 @@ impl<'a> FwLowering<'a, '_> {
                     }
                 }
                 (Accessor::Index(_), _) => {
-                    let register = matches!(self.meaning(target.name.text), NameMeaning::Register(_));
-                    return Err(self.no_array(target, register));
+                    let what = match self.meaning(target.name.text) {
+                        NameMeaning::Number(Cell::Local(_)) => "a register, not an array",
+                        _ => "not an array",
+                    };
+                    let error = Diagnostic::error(target.span, format!("`{}` is {what}", target.name.text));
+                    return Err(self.error(error.hint("leave out the index")));
                 }
                 (Accessor::Field(name), _) => {
                     let message =
@@ -92,15 +96,6 @@ impl<'a> FwLowering<'a, '_> {
             }
         }
         Ok(storage)
-    }
-
-    fn no_array(&mut self, target: &'a Target<'a>, register: bool) -> Reported {
-        let name = target.name.text;
-        let message = match register {
-            true => format!("`{name}` is a register, not an array"),
-            false => format!("`{name}` is not an array"),
-        };
-        self.error(Diagnostic::error(target.span, message).hint("leave out the index"))
     }
 
     fn indexed(
@@ -152,7 +147,7 @@ impl<'a> FwLowering<'a, '_> {
     /// The register that a cell is, if its indices are constants.
     pub fn register_cell(&mut self, target: &'a Target<'a>) -> Option<RegId> {
         let mut storage = match self.meaning(target.name.text) {
-            NameMeaning::Register(register) if target.path.is_empty() => return Some(register),
+            NameMeaning::Number(Cell::Local(register)) if target.path.is_empty() => return Some(register),
             NameMeaning::Stored(storage) if !storage.is_shared() => storage,
             _ => return None,
         };

@@ -2,7 +2,7 @@
 //! language stands for.
 
 use super::layout::StoredCells;
-use super::thread::{FwLowering, NameMeaning};
+use super::thread::FwLowering;
 use crate::Diagnostic;
 use crate::fw::ast::{
     Accessor, Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target, UpdateOperator,
@@ -120,9 +120,7 @@ impl<'a> FwLowering<'a, '_> {
     /// The variable that an expression names, if it does nothing else.
     fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<StoredCells<'a>>> {
         let place = match &expr.kind {
-            ExprKind::Name(name)
-                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
-            {
+            ExprKind::Name(name) if self.is_stepped(name) => {
                 self.named(Ident { text: name, span: expr.span })?
             }
             ExprKind::Cell(target)

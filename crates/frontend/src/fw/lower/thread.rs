@@ -10,7 +10,7 @@ use crate::fw::constants::{ConstantFault, ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Int, Loc, Op, RegId, Span, ThreadBuilder, VarId};
+use program::{Int, Loc, Op, RegId, Span, ThreadBuilder};
 use std::collections::{HashMap, HashSet};
 
 /// What a local name stands for.
@@ -42,8 +42,8 @@ impl<'a> Scope<'a> {
 /// What a name means inside a thread.
 pub(super) enum NameMeaning<'a> {
     Constant(Int),
-    Register(RegId),
-    Scalar(VarId),
+    /// A variable or a register.
+    Number(Cell),
     /// An array, a struct, or a cell that a reference stands for.
     Stored(StoredCells<'a>),
     Function,
@@ -333,7 +333,7 @@ impl<'a> FwLowering<'a, '_> {
         if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             return match local {
                 LocalName::Constant(value) => NameMeaning::Constant(value.clone()),
-                LocalName::Register(register) => NameMeaning::Register(*register),
+                LocalName::Register(register) => NameMeaning::Number(Cell::Local(*register)),
                 LocalName::Stored(stored) => stored_meaning(stored),
             };
         }
@@ -382,9 +382,5 @@ impl<'a> FwLowering<'a, '_> {
 
 /// A name for one number is a register or a variable, however it came about.
 fn stored_meaning<'a>(stored: &StoredCells<'a>) -> NameMeaning<'a> {
-    match stored.single() {
-        Some(Cell::Shared(variable)) => NameMeaning::Scalar(variable),
-        Some(Cell::Local(register)) => NameMeaning::Register(register),
-        None => NameMeaning::Stored(stored.clone()),
-    }
+    stored.single().map_or_else(|| NameMeaning::Stored(stored.clone()), NameMeaning::Number)
 }
