@@ -45,6 +45,18 @@ pub const MAX_TEXT: usize = 16 << 20;
 /// stack, also where nothing is optimised.
 const NESTING: usize = 100;
 
+/// More locations and edges than this in all threads together are refused.
+const MAX_SIZE: usize = 1_000_000;
+
+/// Refuses what stands inside too many others.
+fn check_nesting(depth: usize, span: Span) -> Result<(), Diagnostic> {
+    if depth <= NESTING { Ok(()) } else { Err(too_deep(span)) }
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error(span, "this is nested too deeply")
+}
+
 /// A program that was read, and what is worth saying about it.
 #[derive(Debug)]
 pub struct Parsed {

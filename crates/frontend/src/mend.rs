@@ -1,5 +1,6 @@
 //! Names for writers: identifiers that the other format accepts, each used once.
 
+pub(crate) use program::take_name;
 use std::collections::HashSet;
 
 /// A name like `wanted` that is an identifier, not reserved and not taken; it is taken now.
@@ -13,15 +14,4 @@ pub(crate) fn mend(wanted: &str, reserved: &[&str], taken: &mut HashSet<String>)
         name.insert(0, '_');
     }
     take_name(&name, reserved, taken)
-}
-
-/// A name that is not reserved and not taken: `wanted`, or that with a number; it is taken now.
-pub(crate) fn take_name(wanted: &str, reserved: &[&str], taken: &mut HashSet<String>) -> String {
-    let mut tried = wanted.to_string();
-    let mut count = 1;
-    while reserved.contains(&&*tried) || !taken.insert(tried.clone()) {
-        count += 1;
-        tried = format!("{wanted}_{count}");
-    }
-    tried
 }

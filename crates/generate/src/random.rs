@@ -280,12 +280,7 @@ impl Random {
                 let sum = self.modulo_3(Arith::Add, register, 1);
                 SketchStmt::Do(Op::locked(vec![Op::Load(register, variable), Op::Store(variable, sum)]))
             }
-            4 => {
-                let (old, new) = (self.constant(), self.constant());
-                let arrived = Op::Assume(Cond::compare(Relation::Eq, register, old));
-                let parts = vec![Op::Load(register, variable), arrived, Op::Store(variable, new.into())];
-                SketchStmt::Do(Op::locked(parts))
-            }
+            4 => chains::arw(register.index(), variable.index(), self.constant(), self.constant()),
             _ => SketchStmt::Do(Op::locked(vec![self.load(), self.store(), self.load()])),
         }
     }
@@ -368,6 +363,12 @@ impl Random {
         ThreadDraft { registers: self.registers, body }
     }
 
+    /// Puts a statement somewhere into a body.
+    fn insert(&mut self, body: &mut Vec<SketchStmt>, stmt: impl FnOnce(&mut Random) -> SketchStmt) {
+        let at = self.between(0, body.len());
+        body.insert(at, stmt(self));
+    }
+
     /// What was jumped to but not placed goes somewhere, often before the jump: a back edge.
     fn place_labels(&mut self, body: &mut Vec<SketchStmt>) {
         for label in std::mem::take(&mut self.labels) {
@@ -377,14 +378,8 @@ impl Random {
             match inner.map(|at| &mut body[at]) {
                 Some(
                     SketchStmt::If(_, inside, _) | SketchStmt::While(_, inside) | SketchStmt::Forever(inside),
-                ) if self.chance(50) => {
-                    let at = self.between(0, inside.len());
-                    inside.insert(at, SketchStmt::Label(label));
-                }
-                _ => {
-                    let at = self.between(0, body.len());
-                    body.insert(at, SketchStmt::Label(label));
-                }
+                ) if self.chance(50) => self.insert(inside, |_| SketchStmt::Label(label)),
+                _ => self.insert(body, |_| SketchStmt::Label(label)),
             }
         }
     }
@@ -397,9 +392,7 @@ impl Random {
                 &mut threads[at]
             };
             self.registers = draft.registers;
-            let at = self.between(0, draft.body.len());
-            let stmt = self.plain();
-            draft.body.insert(at, stmt);
+            self.insert(&mut draft.body, Random::plain);
         }
     }
 

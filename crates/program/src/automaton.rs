@@ -100,6 +100,14 @@ impl Op {
         }
     }
 
+    /// The operations of a block, or this one.
+    pub fn parts(&self) -> &[Op] {
+        match self {
+            Op::Block { parts, .. } => parts,
+            plain => std::slice::from_ref(plain),
+        }
+    }
+
     /// Calls `visit` on every operation that is not itself a `Block`: this one, or its parts.
     pub fn for_each_part<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
         match self {
@@ -132,9 +140,7 @@ impl Op {
 
     /// Whether nobody can take it, as it is written.
     pub fn is_impossible(&self) -> bool {
-        let mut impossible = false;
-        self.for_each_part(&mut |part| impossible |= *part == Op::Assume(Cond::FALSE));
-        impossible
+        self.parts().contains(&Op::Assume(Cond::FALSE))
     }
 
     /// Whether it neither touches memory or buffers nor waits for them.

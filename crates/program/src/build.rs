@@ -76,6 +76,17 @@ impl ThreadBuilder {
         to
     }
 
+    /// Adds these operations, one after the other, from one location to another.
+    pub fn way(&mut self, from: Loc, ops: impl IntoIterator<Item = Op>, to: Loc, span: Span) {
+        let mut here = from;
+        let mut ops = ops.into_iter().peekable();
+        while let Some(op) = ops.next() {
+            let next = if ops.peek().is_some() { self.location(Span::NONE) } else { to };
+            self.edge(here, op, next, span);
+            here = next;
+        }
+    }
+
     /// Says which statement starts at a location, if nothing was said before.
     pub fn describe(&mut self, loc: Loc, span: Span) {
         let at = self.find(loc).index();

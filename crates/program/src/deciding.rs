@@ -6,7 +6,7 @@
 //! that nobody looks at has no part in states. Accesses stay as they are, and so do locations and the numbers of edges,
 //! so a run of one program is a run of the other with other values. What may be undefined (division) stays too, and what it is computed from decides.
 
-use crate::{Domain, Op, Place, Program, RegId, VarId};
+use crate::{Domain, Op, Program, RegId, VarId};
 
 /// The variables and the registers of each thread whose values decide.
 struct Deciding {
@@ -39,17 +39,13 @@ impl Deciding {
             registers: program.threads.iter().map(|thread| vec![false; thread.registers.len()]).collect(),
             changed: true,
         };
-        for start in &program.starts {
-            start.cond.for_each_leaf(&mut |place| {
-                if let Place::Memory(variable) = place {
-                    deciding.variables[variable.index()] = true;
-                }
-            });
+        for variable in program.assumed() {
+            deciding.variables[variable.index()] = true;
         }
         while std::mem::take(&mut deciding.changed) {
             for (at, thread) in program.threads.iter().enumerate() {
-                let edges = thread.edges().iter();
-                edges.for_each(|edge| edge.op.for_each_part(&mut |part| deciding.look(at, part)));
+                let parts = thread.edges().iter().flat_map(|edge| edge.op.parts());
+                parts.for_each(|part| deciding.look(at, part));
             }
         }
         deciding

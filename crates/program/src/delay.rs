@@ -102,9 +102,7 @@ impl Delay {
 }
 
 fn loads(op: &Op) -> bool {
-    let mut found = false;
-    op.for_each_part(&mut |part| found |= matches!(part, Op::Load(..)));
-    found
+    op.parts().iter().any(|part| matches!(part, Op::Load(..)))
 }
 
 /// A thread that grows.

@@ -39,6 +39,7 @@ fn node_name(id: ThreadId, loc: Loc) -> String {
     format!("t{}_{}", id.index(), loc.index())
 }
 
-fn quoted(text: &str) -> String {
+/// A text in quotes.
+pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -193,6 +193,13 @@ impl<L> Expr<L> {
         }
     }
 
+    /// Whether one of its leaves is wanted.
+    pub fn any_leaf(&self, wanted: impl Fn(&L) -> bool) -> bool {
+        let mut found = false;
+        self.for_each_leaf(&mut |leaf| found |= wanted(leaf));
+        found
+    }
+
     /// Replaces every leaf by an expression over other leaves.
     pub fn map<M>(&self, leaf: &mut impl FnMut(&L) -> Expr<M>) -> Expr<M> {
         match self {
@@ -275,6 +282,13 @@ impl<L> Cond<L> {
     /// Calls `visit` on every leaf, left to right.
     pub fn for_each_leaf<'a>(&'a self, visit: &mut impl FnMut(&'a L)) {
         self.for_each_expr(&mut |expr| expr.for_each_leaf(visit));
+    }
+
+    /// Whether one of its leaves is wanted.
+    pub fn any_leaf(&self, wanted: impl Fn(&L) -> bool) -> bool {
+        let mut found = false;
+        self.for_each_leaf(&mut |leaf| found |= wanted(leaf));
+        found
     }
 
     /// Calls `visit` on both sides of every comparison, left to right.

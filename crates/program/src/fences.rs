@@ -135,9 +135,7 @@ impl Program {
         edges.filter(|edge| named(&edge.op, edge.span)).for_each(|edge| edge.op = Op::Skip);
         program
     }
-}
 
-impl Program {
     /// Whether some of it was not read, so that runs may leave what is known of it.
     pub fn has_limits(&self) -> bool {
         self.threads.iter().any(|thread| thread.locs().any(|loc| is_limit(thread, loc)))
@@ -232,7 +230,7 @@ fn insert(thread: &Thread, placements: &[&Placement]) -> (Thread, Vec<EdgeId>) {
 
 impl Thread {
     /// The edges that lead to each location.
-    fn entering(&self) -> Vec<Vec<EdgeId>> {
+    pub(crate) fn entering(&self) -> Vec<Vec<EdgeId>> {
         let mut entering = vec![Vec::new(); self.locations.len()];
         for (at, edge) in self.edges.iter().enumerate() {
             entering[edge.to.index()].push(EdgeId::new(at));

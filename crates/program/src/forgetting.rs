@@ -91,7 +91,7 @@ impl Forgetting {
         for (thread, registers) in program.threads.iter().zip(&self.registers) {
             for edge in thread.edges() {
                 let mut now = registers[edge.from.index()].clone();
-                edge.op.for_each_part(&mut |part| {
+                for part in edge.op.parts() {
                     if let Op::Store(variable, value) = part
                         && speaks_of(value, &now)
                         && !self.variables[variable.index()]
@@ -100,7 +100,7 @@ impl Forgetting {
                         found.push(*variable);
                     }
                     follow(part, &self.variables, &mut now);
-                });
+                }
             }
         }
         found
@@ -133,7 +133,7 @@ fn through_thread(thread: &Thread, variables: &[bool]) -> Vec<Vec<bool>> {
     while std::mem::take(&mut grown) {
         for edge in thread.edges() {
             let mut now = found[edge.from.index()].clone();
-            edge.op.for_each_part(&mut |part| follow(part, variables, &mut now));
+            edge.op.parts().iter().for_each(|part| follow(part, variables, &mut now));
             for (known, forgotten) in found[edge.to.index()].iter_mut().zip(now) {
                 grown |= forgotten && !std::mem::replace(known, true);
             }
@@ -153,21 +153,15 @@ fn follow(part: &Op, variables: &[bool], now: &mut [bool]) {
 }
 
 fn speaks_of(value: &Expr<RegId>, now: &[bool]) -> bool {
-    let mut found = false;
-    value.for_each_leaf(&mut |register| found |= now[register.index()]);
-    found
+    value.any_leaf(|register| now[register.index()])
 }
 
 /// A condition without the comparisons that speak of something forgotten.
 fn weaker<L: Clone>(cond: &Cond<L>, forgotten: &dyn Fn(&L) -> bool) -> Cond<L> {
     match cond {
-        Cond::Const(_) => cond.clone(),
         Cond::And(parts) => Cond::and(parts.iter().map(|part| weaker(part, forgotten))),
         Cond::Or(parts) => Cond::or(parts.iter().map(|part| weaker(part, forgotten))),
-        Cond::Compare(..) => {
-            let mut speaks = false;
-            cond.for_each_leaf(&mut |leaf| speaks |= forgotten(leaf));
-            if speaks { Cond::Const(true) } else { cond.clone() }
-        }
+        Cond::Compare(..) if cond.any_leaf(forgotten) => Cond::TRUE,
+        Cond::Compare(..) | Cond::Const(_) => cond.clone(),
     }
 }

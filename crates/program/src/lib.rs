@@ -57,7 +57,7 @@ pub use ids::{EdgeId, Loc, RegId, ThreadId, VarId};
 pub use linear::LinearExpr;
 pub use liveness::Liveness;
 pub use named::AuthoredRegisters;
-pub use names::{KEYWORDS, Names, is_keyword};
+pub use names::{KEYWORDS, Names, is_keyword, take_name};
 pub use print::{print, same, same_but_skips};
 pub use property::{Hint, Place, Property, PropertyKind, Quantifier, Question, StartCondition};
 pub use renaming::{RegisterNames, Renaming, ValueNames};

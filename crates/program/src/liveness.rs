@@ -40,10 +40,7 @@ impl Liveness {
 }
 
 fn live_in(thread: &Thread, observed: &[RegId]) -> Vec<Vec<RegId>> {
-    let mut entering = vec![Vec::new(); thread.locs().count()];
-    for edge in thread.edges() {
-        entering[edge.to.index()].push(edge);
-    }
+    let entering = thread.entering();
     let mut live = vec![vec![false; thread.registers.len()]; entering.len()];
     for (loc, live) in live.iter_mut().enumerate() {
         observed.iter().for_each(|r| live[r.index()] = true);
@@ -55,7 +52,7 @@ fn live_in(thread: &Thread, observed: &[RegId]) -> Vec<Vec<RegId>> {
     }
     let mut work: Vec<Loc> = thread.locs().collect();
     while let Some(loc) = work.pop() {
-        for edge in &entering[loc.index()] {
+        for edge in entering[loc.index()].iter().map(|id| thread.edge(*id)) {
             let mut before = live[loc.index()].clone();
             flow_back(&edge.op, &mut before);
             let known = &mut live[edge.from.index()];
@@ -71,9 +68,7 @@ fn live_in(thread: &Thread, observed: &[RegId]) -> Vec<Vec<RegId>> {
 }
 
 fn flow_back(op: &Op, live: &mut [bool]) {
-    let mut parts = Vec::new();
-    op.for_each_part(&mut |part| parts.push(part));
-    for part in parts.into_iter().rev() {
+    for part in op.parts().iter().rev() {
         if let Some(written) = part.writes() {
             live[written.index()] = false;
         }

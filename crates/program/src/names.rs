@@ -168,11 +168,16 @@ fn fresh(wanted: &str, taken: &mut HashSet<String>) -> String {
     if !is_identifier(&name) {
         name.insert(0, '_');
     }
-    let mut tried = name.clone();
+    take_name(&name, &[], taken)
+}
+
+/// A name that is not reserved and not taken: `wanted`, or that with a number; it is taken now.
+pub fn take_name(wanted: &str, reserved: &[&str], taken: &mut HashSet<String>) -> String {
+    let mut tried = wanted.to_string();
     let mut count = 1;
-    while !taken.insert(tried.clone()) {
+    while reserved.contains(&&*tried) || !taken.insert(tried.clone()) {
         count += 1;
-        tried = format!("{name}_{count}");
+        tried = format!("{wanted}_{count}");
     }
     tried
 }

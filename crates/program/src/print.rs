@@ -4,10 +4,11 @@
 //! order of the locations; it reads back to the same automaton. [`same`] says what "same"
 //! means: equal up to the numbering of locations, names and spans.
 
+use crate::dot::quoted;
 use crate::names::{Names, split_cell};
 use crate::{
-    Arith, Cond, Domain, Edge, Expr, FailureKind, Fence, Loc, Op, Place, Program, Property, RegId, Relation,
-    Thread, ThreadId,
+    Arith, Cond, Domain, Edge, Expr, FailureKind, Fence, Int, Loc, Op, Place, Program, Property, RegId,
+    Relation, Thread, ThreadId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -94,13 +95,7 @@ impl<L> Cond<L> {
 impl Domain {
     /// The right-hand side that stands for it.
     pub fn text(&self) -> String {
-        match self {
-            Domain::All => "any".to_string(),
-            Domain::Range(low, high) => match self.single() {
-                Some(value) => value.to_string(),
-                None => format!("any in {low}..{}", high + 1),
-            },
-        }
+        self.single().map_or_else(|| havoc_text(self), Int::to_string)
     }
 }
 
@@ -234,16 +229,15 @@ fn statement(thread: &Thread, id: ThreadId, loc: Loc, names: &Names) -> String {
 }
 
 /// Words in quotes, on one line.
-fn quoted(words: &str) -> String {
-    let escaped = words.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{}\"", escaped.split_whitespace().collect::<Vec<_>>().join(" "))
+fn quoted_line(words: &str) -> String {
+    quoted(&words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 fn failure_statement(id: ThreadId, kind: &FailureKind, names: &Names) -> String {
     match kind {
         FailureKind::Assertion => "fail;".to_string(),
-        FailureKind::Error(words) => format!("fail error {};", quoted(words)),
-        FailureKind::Limit(words) => format!("fail limit {};", quoted(words)),
+        FailureKind::Error(words) => format!("fail error {};", quoted_line(words)),
+        FailureKind::Limit(words) => format!("fail limit {};", quoted_line(words)),
         FailureKind::Division => "fail division;".to_string(),
         FailureKind::Bounds { array, length, index } => {
             format!("fail bounds {array}[{length}] at {};", names.expr(id, index))
@@ -289,14 +283,11 @@ fn same_with(a: &Program, b: &Program, settled: &AfterSkips<'_>) -> bool {
             other => Expr::Leaf(other),
         })
     };
-    let properties = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
-        p.properties.iter().map(|q| (q.kind, rename(&q.cond))).collect::<Vec<_>>()
+    let claims = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
+        let properties = p.properties.iter().map(|property| (Some(property.kind), rename(&property.cond)));
+        properties.chain(p.hints.iter().map(|hint| (None, rename(&hint.cond)))).collect::<Vec<_>>()
     };
-    let hints = |p: &Program, rename: &dyn Fn(&Cond<Place>) -> Cond<Place>| {
-        p.hints.iter().map(|h| rename(&h.cond)).collect::<Vec<_>>()
-    };
-    let keep = |cond: &Cond<Place>| cond.clone();
-    properties(a, &rename) == properties(b, &keep) && hints(a, &rename) == hints(b, &keep)
+    claims(a, &rename) == claims(b, &Cond::clone)
 }
 
 /// Walks both threads side by side; the renaming of locations if they are the same.

@@ -103,9 +103,7 @@ pub struct Hint {
 impl Hint {
     /// Whether it says something of the program: it does not if it holds always, or never.
     pub fn speaks(&self) -> bool {
-        let mut speaks = false;
-        self.cond.for_each_leaf(&mut |_| speaks = true);
-        speaks
+        self.cond.any_leaf(|_| true)
     }
 }
 
@@ -122,6 +120,18 @@ impl Cond<Place> {
     /// "The thread stands at the location."
     pub fn at(thread: ThreadId, loc: Loc) -> Cond<Place> {
         Cond::compare(Relation::Ne, Place::At(thread, loc), Int::from(0))
+    }
+
+    /// The thread and the location, if it is [`Cond::at`] of these.
+    pub fn as_at(&self) -> Option<(ThreadId, Loc)> {
+        match self {
+            Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero))
+                if *zero == Int::ZERO =>
+            {
+                Some((*thread, *loc))
+            }
+            _ => None,
+        }
     }
 
     /// "Nothing of the thread is on its way to memory."
@@ -180,12 +190,9 @@ impl Program {
     /// Where a property is written that speaks of what is on its way to memory: then it matters when a store joins
     /// a buffer and when it leaves, and not only what threads and memory see of it.
     pub fn speaks_of_buffers(&self) -> Option<Span> {
-        let speaks = |property: &&Property| {
-            let mut speaks = false;
-            property.cond.for_each_leaf(&mut |place| speaks |= matches!(place, Place::Drained(_)));
-            speaks
-        };
-        self.properties.iter().find(speaks).map(|property| property.span)
+        let of_buffers = |place: &Place| matches!(place, Place::Drained(_));
+        let speaking = self.properties.iter().find(|property| property.cond.any_leaf(of_buffers));
+        speaking.map(|property| property.span)
     }
 
     /// All places that properties and the question speak of. Hints are not among them: a register

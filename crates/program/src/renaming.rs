@@ -172,12 +172,10 @@ impl Renaming {
     /// Whether the edges from a location are those from its new name.
     fn keeps_edges(&self, program: &Program, live: &Liveness, thread: ThreadId, loc: Loc) -> bool {
         let new = program.thread(self.thread(thread)).outgoing(self.location(thread, loc));
-        let mut new: Vec<(Op, Loc)> = new.map(|(_, edge)| (sorted_op(edge.op.clone()), edge.to)).collect();
-        program.thread(thread).outgoing(loc).all(|(_, edge)| {
-            let renamed = self.renamed_op(live, thread, edge).map(|op| (op, self.location(thread, edge.to)));
-            let at = renamed.and_then(|edge| new.iter().position(|other| *other == edge));
-            at.map(|at| new.swap_remove(at)).is_some()
-        }) && new.is_empty()
+        let new = new.map(|(_, edge)| (sorted_op(edge.op.clone()), edge.to)).collect();
+        let renamed =
+            |edge: &Edge| Some((self.renamed_op(live, thread, edge)?, self.location(thread, edge.to)));
+        in_some_order(program.thread(thread).outgoing(loc).map(|(_, edge)| renamed(edge)), new)
     }
 
     /// The edge that a thread's edge becomes.
@@ -248,13 +246,11 @@ impl Renaming {
 
     /// Whether these conditions, as a whole, are the same under the new names.
     fn keeps_conditions(&self, all: &[(Option<PropertyKind>, &Cond<Place>)]) -> bool {
-        let mut left: Vec<_> = all.iter().map(|(kind, cond)| (*kind, sorted((*cond).clone()))).collect();
-        all.iter().all(|(kind, cond)| {
-            let cond = renamed_cond(cond, &|place: &Place| self.place(place));
-            let renamed = cond.map(|cond| (*kind, sorted(cond)));
-            let at = renamed.and_then(|renamed| left.iter().position(|other| *other == renamed));
-            at.map(|at| left.swap_remove(at)).is_some()
-        })
+        let renamed = all.iter().map(|(kind, cond)| {
+            let cond = renamed_cond(cond, &|place: &Place| self.place(place))?;
+            Some((*kind, sorted(cond)))
+        });
+        in_some_order(renamed, all.iter().map(|(kind, cond)| (*kind, sorted((*cond).clone()))).collect())
     }
 
     /// A place under the new names, and how its values are renamed.
@@ -336,12 +332,20 @@ impl EdgeRenaming<'_> {
             Expr::Const(value) => Some(Expr::Const(new_value(names, value))),
             Expr::Leaf(register) => (self.names(*register) == names).then(|| value.clone()),
             Expr::Binary(..) => {
-                let mut plain = names.is_empty();
-                value.for_each_leaf(&mut |register| plain &= self.names(*register).is_empty());
-                plain.then(|| value.clone())
+                let renamed = value.any_leaf(|register| !self.names(*register).is_empty());
+                (names.is_empty() && !renamed).then(|| value.clone())
             }
         }
     }
+}
+
+/// Whether all of these exist and are the others, in some order.
+fn in_some_order<T: PartialEq>(mut these: impl Iterator<Item = Option<T>>, mut others: Vec<T>) -> bool {
+    let found = these.all(|this| {
+        let at = this.and_then(|this| others.iter().position(|other| *other == this));
+        at.map(|at| others.swap_remove(at)).is_some()
+    });
+    found && others.is_empty()
 }
 
 /// A value under new names.

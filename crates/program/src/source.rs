@@ -89,19 +89,16 @@ impl Source {
     /// A source text under the name it is reported with.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
         let text = text.into();
-        let newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
-        let lines = std::iter::once(0).chain(newlines).collect();
+        let lines = line_starts(&text, 0).collect();
         Source { name: name.into(), text, lines, included: Vec::new() }
     }
 
     /// Puts a text behind what there is that is included at a place; where it starts.
     pub fn include(&mut self, name: impl Into<String>, text: &str, named: Span) -> usize {
         // On a line of its own, so that it has lines of its own.
-        self.lines.push(self.text.len() + 1);
         self.text.push('\n');
         let start = self.text.len();
-        self.lines
-            .extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| start + at + 1));
+        self.lines.extend(line_starts(text, start));
         self.text += text;
         self.included.push(IncludedText { name: name.into(), start, named });
         start
@@ -173,4 +170,10 @@ impl Source {
         let piece = self.text.get(span.start as usize..span.end as usize).unwrap_or("");
         piece.split_whitespace().collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Where the lines of a text start that begins at a byte.
+fn line_starts(text: &str, start: usize) -> impl Iterator<Item = usize> {
+    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    std::iter::once(start).chain(newlines.map(move |(at, _)| start + at + 1))
 }

@@ -1,7 +1,7 @@
 //! Well-formedness of programs, for front ends and for hand-made programs alike.
 //! What passes here cannot make anything below fail.
 
-use crate::{Cond, Domain, Expr, FailureKind, Op, Place, Program, RegId, Relation, Span, Thread, VarId};
+use crate::{Cond, Domain, FailureKind, Op, Place, Program, RegId, Relation, Span, Thread, ThreadId, VarId};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -98,8 +98,9 @@ impl Program {
         for loc in thread.locs() {
             if let Some(failure) = &thread.location(loc).failure
                 && let FailureKind::Bounds { index, .. } = &failure.kind
+                && index.any_leaf(|r| r.index() >= thread.registers.len())
             {
-                check_registers(thread, index, failure.span, faults);
+                faults.push(Invalid::new(failure.span, "unknown register"));
             }
         }
     }
@@ -141,28 +142,16 @@ impl Program {
         if cond.may_divide_by_zero() {
             faults.push(Invalid::new(span, "a property may only divide by constants other than 0"));
         }
-        let mut unknown = false;
-        cond.for_each_leaf(&mut |place| {
-            unknown |= match *place {
-                Place::Memory(v) => v.index() >= self.variables.len(),
-                Place::Register(t, r) => {
-                    self.threads.get(t.index()).is_none_or(|t| r.index() >= t.registers.len())
-                }
-                Place::At(t, l) => self.threads.get(t.index()).is_none_or(|t| l.index() >= t.locations.len()),
-                Place::Drained(t) => t.index() >= self.threads.len(),
-            }
-        });
-        if unknown {
+        let thread = |id: ThreadId| self.threads.get(id.index());
+        let unknown = |place: &Place| match *place {
+            Place::Memory(v) => v.index() >= self.variables.len(),
+            Place::Register(t, r) => thread(t).is_none_or(|t| r.index() >= t.registers.len()),
+            Place::At(t, l) => thread(t).is_none_or(|t| l.index() >= t.locations.len()),
+            Place::Drained(t) => thread(t).is_none(),
+        };
+        if cond.any_leaf(unknown) {
             faults.push(Invalid::new(span, "a property speaks of something that does not exist"));
         }
-    }
-}
-
-fn check_registers(thread: &Thread, expr: &Expr<RegId>, span: Span, faults: &mut Vec<Invalid>) {
-    let mut unknown = false;
-    expr.for_each_leaf(&mut |r| unknown |= r.index() >= thread.registers.len());
-    if unknown {
-        faults.push(Invalid::new(span, "unknown register"));
     }
 }
 

@@ -187,38 +187,30 @@ impl Ways<'_> {
         conds: &[Cond<Place>],
         passed: &mut Vec<Loc>,
     ) -> Result<(), NoWaiting> {
-        let edges: Vec<(Op, Loc)> = self
-            .program
-            .thread(self.thread)
-            .outgoing(loc)
-            .map(|(_, edge)| (edge.op.clone(), edge.to))
-            .collect();
-        for (op, to) in edges {
+        let automaton = self.program.thread(self.thread);
+        for (_, Edge { op, to, .. }) in automaton.outgoing(loc) {
+            let to = *to;
             self.steps += 1;
             if self.steps > MOST_STEPS {
                 return Err(NoWaiting);
             }
             let (mut values, mut conds) = (values.clone(), conds.to_vec());
-            let inside = self.program.thread(self.thread).in_atomic(self.start);
-            let acts = self.take(&op, &mut values, &mut conds) || inside && op == Op::Unlock;
+            let inside = automaton.in_atomic(self.start);
+            let acts = self.take(op, &mut values, &mut conds) || inside && *op == Op::Unlock;
             if conds.contains(&Cond::FALSE) {
                 continue;
             }
-            let automaton = self.program.thread(self.thread);
             let ends = automaton.is_end(to) || automaton.location(to).failure.is_some();
             let same = |register: &RegId| {
                 values.registers.get(register).is_none_or(|value| *value == self.leaf(*register))
             };
-            if acts || ends || to != self.start && passed.contains(&to) {
+            let is_back = to == self.start;
+            // With something of its own changed it goes on, too.
+            let changed = is_back && !self.live.iter().all(same);
+            if acts || ends || changed || !is_back && passed.contains(&to) {
                 self.away.push(conds);
                 self.exits.insert(to);
-            } else if to == self.start {
-                // With something of its own changed it goes on, too.
-                if !self.live.iter().all(same) {
-                    self.away.push(conds);
-                    self.exits.insert(to);
-                }
-            } else {
+            } else if !is_back {
                 passed.push(to);
                 self.follow(to, &values, &conds, passed)?;
                 passed.pop();

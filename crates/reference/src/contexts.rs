@@ -15,8 +15,7 @@ pub fn explore_contexts(
     contexts: usize,
     limits: &ReferenceLimits,
 ) -> Reached {
-    let mut reached =
-        Reached { configs: BTreeSet::new(), cap_hit: false, truncated: false, violations: BTreeSet::new() };
+    let mut reached = Reached::default();
     let mut seen: BTreeSet<(Option<ThreadId>, usize, Config)> = BTreeSet::new();
     let mut waiting: VecDeque<_> =
         initial(program, model, &limits.candidates).into_iter().map(|config| (None, 0, config)).collect();

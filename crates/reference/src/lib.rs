@@ -151,7 +151,7 @@ pub struct ReferenceLimits {
 }
 
 /// What an exploration found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Reached {
     /// The configurations met.
     pub configs: BTreeSet<Config>,
@@ -243,8 +243,7 @@ pub fn violations(program: &Program, config: &Config) -> Vec<ReferenceViolation>
 
 /// All configurations within the limits, breadth first.
 pub fn explore(program: &Program, model: ReferenceModel, limits: &ReferenceLimits) -> Reached {
-    let mut reached =
-        Reached { configs: BTreeSet::new(), cap_hit: false, truncated: false, violations: BTreeSet::new() };
+    let mut reached = Reached::default();
     let mut waiting = VecDeque::new();
     for config in initial(program, model, &limits.candidates) {
         reached.add(program, config, limits, &mut waiting);
@@ -326,10 +325,7 @@ impl Config {
             Place::At(thread, loc) => Int::from(u8::from(self.locs[thread.index()] == loc)),
             Place::Register(thread, register) => self.registers[thread.index()][register.index()].clone(),
             Place::Memory(variable) => self.memory[variable.index()].clone(),
-            Place::Drained(thread) => {
-                let queues = &self.buffers[thread.index()].queues;
-                Int::from(u8::from(queues.iter().all(VecDeque::is_empty)))
-            }
+            Place::Drained(thread) => Int::from(u8::from(self.buffers[thread.index()].is_empty())),
         }
     }
 

@@ -63,21 +63,14 @@ pub(super) fn evaluate(
         ExprKind::Compare(relation, a, b) => {
             Ok(truth(relation.holds(&evaluate(a, known)?, &evaluate(b, known)?)))
         }
+        // Lazy, left to right.
         ExprKind::All(parts) => {
-            for part in parts {
-                if evaluate(part, known)?.is_zero() {
-                    return Ok(truth(false));
-                }
-            }
-            Ok(truth(true))
+            let mut parts = parts.iter();
+            parts.try_fold(true, |all, part| Ok(all && !evaluate(part, known)?.is_zero())).map(truth)
         }
         ExprKind::Some(parts) => {
-            for part in parts {
-                if !evaluate(part, known)?.is_zero() {
-                    return Ok(truth(true));
-                }
-            }
-            Ok(truth(false))
+            let mut parts = parts.iter();
+            parts.try_fold(false, |any, part| Ok(any || !evaluate(part, known)?.is_zero())).map(truth)
         }
         _ => Err(ConstantFault::Wrong(not_constant(expr.span, "a constant is needed here".to_string()))),
     }
@@ -94,17 +87,14 @@ fn not_constant(span: Span, message: String) -> Box<Diagnostic> {
 
 /// An operation on constants.
 pub(super) fn apply(op: Arith, a: &Int, b: &Int, span: Span, divisor: Span) -> Result<Int, ConstantFault> {
-    let product = op == Arith::Mul && a.bits() + b.bits() > limits::BITS + 1;
-    if !product {
-        match op.apply(a, b) {
-            None => {
-                let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
-                return Err(ConstantFault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
-            }
-            Some(value) => return bounded(value, span),
-        }
+    if op == Arith::Mul && a.bits() + b.bits() > limits::BITS + 1 {
+        return Err(too_long(span));
     }
-    Err(too_long(span))
+    let Some(value) = op.apply(a, b) else {
+        let error = Diagnostic::error(divisor, "this divides by zero").label("is 0");
+        return Err(ConstantFault::Wrong(Box::new(error.hint("divide by something that is not 0"))));
+    };
+    bounded(value, span)
 }
 
 fn bounded(value: Int, span: Span) -> Result<Int, ConstantFault> {

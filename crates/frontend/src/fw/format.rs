@@ -220,7 +220,6 @@ impl<'a> Layouter<'a> {
             (_, TokenKind::Dot | TokenKind::At | TokenKind::DotDot | TokenKind::OpenBracket) => false,
             (TokenKind::OpenParen | TokenKind::OpenBracket, _) => false,
             (TokenKind::Dot | TokenKind::At | TokenKind::DotDot | TokenKind::Not, _) => false,
-            (TokenKind::OpenBrace, TokenKind::CloseBrace) => !list,
             (TokenKind::OpenBrace, _) | (_, TokenKind::CloseBrace) => !list,
             (_, TokenKind::Colon) => self.questions > 0,
             (_, TokenKind::OpenParen) if word(a.kind) => self.is_head(last),

@@ -172,8 +172,7 @@ impl<'a> Indexer<'a> {
             whole = whole.to(length.span);
             whole.end += 1;
         }
-        let record = shared.record.map_or_else(String::new, |record| format!("{} ", record.text));
-        let detail = format!("shared {record}{}", self.slice(whole));
+        let detail = format!("shared {}{}", record_text(shared), self.slice(whole));
         let symbol = self.declare(shared.name, SymbolKind::Variable, whole, detail);
         self.globals.entry(shared.name.text).or_insert(symbol);
     }
@@ -215,15 +214,12 @@ impl<'a> Indexer<'a> {
     }
 
     fn function(&mut self, function: &Function<'a>) {
-        self.inside = self.symbol_at(function.name);
-        self.scopes.push(HashMap::new());
-        for name in function.parameters.iter().map(|parameter| parameter.name) {
-            let detail = format!("parameter {} of {}", name.text, function.name.text);
-            self.local(name, SymbolKind::Parameter, name.span, detail);
-        }
-        self.body(&function.body);
-        self.scopes.pop();
-        self.inside = None;
+        self.inside(function.name, &function.body, |indexer| {
+            for name in function.parameters.iter().map(|parameter| parameter.name) {
+                let detail = format!("parameter {} of {}", name.text, function.name.text);
+                indexer.local(name, SymbolKind::Parameter, name.span, detail);
+            }
+        });
     }
 
     fn thread(&mut self, thread: &FwThread<'a>) {
@@ -231,18 +227,20 @@ impl<'a> Indexer<'a> {
             self.expr(&range.low);
             self.expr(&range.high);
         }
-        self.inside = self.symbol_at(thread.name);
-        self.scopes.push(HashMap::new());
-        if let Some(range) = &thread.range {
-            self.counter(range);
-        }
-        self.body(&thread.body);
-        self.scopes.pop();
-        self.inside = None;
+        self.inside(thread.name, &thread.body, |indexer| {
+            thread.range.iter().for_each(|range| indexer.counter(range));
+        });
     }
 
-    fn symbol_at(&self, name: Ident<'a>) -> Option<usize> {
-        self.index.symbols.iter().position(|symbol| symbol.span == name.span)
+    /// What stands in the body of a thread or function, with the names that its head declares.
+    fn inside(&mut self, name: Ident<'a>, body: &Block<'a>, head: impl FnOnce(&mut Self)) {
+        self.inside = self.index.symbols.iter().position(|symbol| symbol.span == name.span);
+        self.scopes.push(HashMap::new());
+        head(self);
+        self.labels(body);
+        self.block(body);
+        self.scopes.pop();
+        self.inside = None;
     }
 
     fn counter(&mut self, range: &IndexRange<'a>) {
@@ -261,11 +259,6 @@ impl<'a> Indexer<'a> {
         {
             self.bodies.entry(inside).or_default().registers.entry(name.text).or_insert(symbol);
         }
-    }
-
-    fn body(&mut self, block: &Block<'a>) {
-        self.labels(block);
-        self.block(block);
     }
 
     fn labels(&mut self, block: &Block<'a>) {
@@ -292,9 +285,7 @@ impl<'a> Indexer<'a> {
             StmtKind::Let(list) => {
                 for register in list {
                     self.declared(register);
-                    let record =
-                        register.record.map_or_else(String::new, |record| format!("{} ", record.text));
-                    let detail = format!("let {record}{}", self.slice(register.span));
+                    let detail = format!("let {}{}", record_text(register), self.slice(register.span));
                     self.local(register.name, SymbolKind::Register, register.span, detail);
                 }
             }
@@ -479,6 +470,11 @@ impl<'a> Indexer<'a> {
             _ => {}
         }
     }
+}
+
+/// The struct in front of a declared name.
+fn record_text(declared: &FwDeclaration<'_>) -> String {
+    declared.record.map_or_else(String::new, |record| format!("{} ", record.text))
 }
 
 fn parameter_text(parameter: &super::ast::FwParameter<'_>) -> String {

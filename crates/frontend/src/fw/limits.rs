@@ -20,7 +20,7 @@ pub(super) const PROPERTIES: usize = 10_000;
 /// Registers of one thread, temporaries included.
 pub(super) const REGISTERS: usize = 4096;
 /// Locations and edges of all threads together.
-pub(super) const SIZE: usize = 1_000_000;
+pub(super) use crate::MAX_SIZE as SIZE;
 /// Statements, operands and cells visited while unrolling and inlining.
 pub(super) const WORK: usize = 10_000_000;
 /// Statements and operands inside each other, once functions are inlined.

@@ -76,7 +76,6 @@ impl Sink {
             self.warnings.sort_by_key(|warning| warning.span);
             return Ok(Parsed { program, warnings: self.warnings, remark: None, settled: false });
         }
-        self.errors.sort_by_key(|error| error.span);
-        Err(self.errors)
+        Err(self.errors())
     }
 }

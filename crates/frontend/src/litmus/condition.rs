@@ -3,7 +3,7 @@
 use super::header::{LitmusValue, register_place, value};
 use super::lexer::{Cursor, LitmusToken};
 use super::registers::RegisterFamily;
-use crate::{Diagnostic, NESTING};
+use crate::{Diagnostic, check_nesting};
 use program::{Quantifier, Span};
 
 /// A register of a thread, or a location.
@@ -83,9 +83,10 @@ fn quantifier(cursor: &mut Cursor) -> Result<Option<Quantifier>, Diagnostic> {
 fn skip_remarks(cursor: &mut Cursor) -> Result<(), Diagnostic> {
     while cursor.sign("<<") {
         while !cursor.sign(">>") {
-            if cursor.next().is_none() {
+            if cursor.done() {
                 return Err(cursor.unexpected("`>>`"));
             }
+            cursor.skip();
         }
     }
     if cursor.done() { Ok(()) } else { Err(cursor.unexpected("the end of the test")) }
@@ -94,21 +95,15 @@ fn skip_remarks(cursor: &mut Cursor) -> Result<(), Diagnostic> {
 /// `[x; 0:EAX; …]`, each with an optional type behind it.
 fn listed(cursor: &mut Cursor, spots: &mut Vec<(Observable, Span)>) -> Result<(), Diagnostic> {
     cursor.expect("[")?;
-    while !cursor.sign("]") {
-        if cursor.sign(";") {
-            continue;
-        }
+    cursor.list("]", |cursor| {
         let start = cursor.span();
         let spot = spot(cursor)?;
         spots.push((spot, cursor.since(start)));
         while matches!(cursor.peek(), Some(LitmusToken::Word(_) | LitmusToken::Sign("*"))) {
-            cursor.next();
+            cursor.skip();
         }
-        if !matches!(cursor.peek(), Some(LitmusToken::Sign(";" | "]"))) {
-            return Err(cursor.unexpected("`;` or `]`"));
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {
@@ -134,9 +129,7 @@ fn spot(cursor: &mut Cursor) -> Result<Observable, Diagnostic> {
 
 /// `p => q`, to the right.
 fn implication(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > NESTING {
-        return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
-    }
+    check_nesting(depth, cursor.span())?;
     let left = junction(cursor, depth, "\\/")?;
     if !cursor.sign("=>") {
         return Ok(left);
@@ -163,9 +156,7 @@ fn junction(cursor: &mut Cursor, depth: usize, sign: &str) -> Result<Prop, Diagn
 }
 
 fn atom(cursor: &mut Cursor, depth: usize) -> Result<Prop, Diagnostic> {
-    if depth > NESTING {
-        return Err(Diagnostic::error(cursor.span(), "this is nested too deeply"));
-    }
+    check_nesting(depth, cursor.span())?;
     if cursor.sign("(") {
         let inner = implication(cursor, depth + 1)?;
         cursor.expect(")")?;

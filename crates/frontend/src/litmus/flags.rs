@@ -53,15 +53,15 @@ impl LitmusLowering<'_> {
         }
         let one = || Expr::from(1);
         let to_register = matches!(instruction.operands.first(), Some(Operand::Register(_)));
-        let second = if values.len() > 1 { values.swap_remove(1) } else { one() };
-        let first = if values.is_empty() { one() } else { values.swap_remove(0) };
+        let mut values = values.into_iter();
+        let (first, second) = (values.next().unwrap_or_else(one), values.next().unwrap_or_else(one));
         Ok(match instruction.kind {
             InstructionKind::Cmp | InstructionKind::Test => compared(instruction.kind, first, second),
             InstructionKind::Arithmetic(Arith::Sub) => (first, second),
             _ if to_register => (first, Expr::from(0)),
             InstructionKind::Arithmetic(operation) => (compute(operation, first, second), Expr::from(0)),
-            InstructionKind::Inc => (compute(Arith::Add, first, one()), Expr::from(0)),
-            _ => (compute(Arith::Sub, first, one()), Expr::from(0)),
+            InstructionKind::Inc => (compute(Arith::Add, first, second), Expr::from(0)),
+            _ => (compute(Arith::Sub, first, second), Expr::from(0)),
         })
     }
 }

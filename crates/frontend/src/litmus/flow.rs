@@ -81,9 +81,17 @@ pub(super) fn flags_of(kind: InstructionKind) -> Option<Flags> {
 impl Flow {
     pub(super) fn of(arch: Arch, thread: usize, code: &Code, init: &Init) -> Result<Flow, Vec<Diagnostic>> {
         let (successors, targets) = graph(code)?;
-        let entry = entry(thread, init);
-        let known = known(arch, code, entry, &successors);
-        let origins = origins(code, &successors);
+        let written = |instruction: &Instruction, known: &Vec<RegValue>| {
+            let mut after = known.clone();
+            transfer(arch, instruction, &mut after);
+            after
+        };
+        let known = forwards(code, &successors, entry(thread, init), written, |a, b| {
+            a.iter().zip(b).map(|(a, b)| a.or(b)).collect()
+        });
+        let unset = Origins { unset: true, result: false };
+        let origins = forwards(code, &successors, unset, after_flags, Origins::or);
+        let origins: Vec<Origins> = origins.into_iter().map(Option::unwrap_or_default).collect();
         let direct = direct(code, &successors, &targets);
         let flags_used = flags_used(code, &successors, &direct);
         let mut repeats = vec![false; code.instructions.len()];
@@ -152,27 +160,30 @@ fn entry(thread: usize, init: &Init) -> Vec<RegValue> {
     entry
 }
 
-fn known(
-    arch: Arch,
+/// What holds before each instruction that control gets to, from what holds at first, what holds after an
+/// instruction, and what holds where two ways meet.
+fn forwards<F: Clone + PartialEq>(
     code: &Code,
-    entry: Vec<RegValue>,
     successors: &[Vec<usize>],
-) -> Vec<Option<Vec<RegValue>>> {
-    let count = code.instructions.len();
-    let mut states = vec![None; count + 1];
-    states[0] = Some(entry);
+    entry: F,
+    after: impl Fn(&Instruction, &F) -> F,
+    meet: impl Fn(&F, &F) -> F,
+) -> Vec<Option<F>> {
+    let mut before = vec![None; code.instructions.len() + 1];
+    before[0] = Some(entry);
     let mut work = vec![0];
     while let Some(at) = work.pop() {
-        let Some(instruction) = code.instructions.get(at) else { continue };
-        let Some(mut after) = states[at].clone() else { continue };
-        transfer(arch, instruction, &mut after);
+        let (Some(instruction), Some(here)) = (code.instructions.get(at), &before[at]) else { continue };
+        let after = after(instruction, here);
         for &next in &successors[at] {
-            if join(&mut states[next], &after) {
+            let met = before[next].as_ref().map_or_else(|| after.clone(), |known| meet(known, &after));
+            if before[next].as_ref() != Some(&met) {
+                before[next] = Some(met);
                 work.push(next);
             }
         }
     }
-    states
+    before
 }
 
 fn transfer(arch: Arch, instruction: &Instruction, state: &mut [RegValue]) {
@@ -220,49 +231,27 @@ fn written(arch: Arch, bits: u32, old: &RegValue, new: RegValue) -> RegValue {
     }
 }
 
-fn join(known: &mut Option<Vec<RegValue>>, new: &[RegValue]) -> bool {
-    let Some(known) = known else {
-        *known = Some(new.to_vec());
-        return true;
-    };
-    let mut grown = false;
-    for (old, new) in known.iter_mut().zip(new) {
-        let number = |k: &RegValue| matches!(k, RegValue::Int(_) | RegValue::Number);
-        let joined = match (&*old, new) {
-            (a, b) if a == b => continue,
+impl RegValue {
+    /// This or that, depending on the way taken.
+    fn or(&self, other: &RegValue) -> RegValue {
+        let number = |value: &RegValue| matches!(value, RegValue::Int(_) | RegValue::Number);
+        match (self, other) {
+            (a, b) if a == b => a.clone(),
             (a, b) if number(a) && number(b) => RegValue::Number,
             _ => RegValue::Mixed,
-        };
-        grown |= joined != *old;
-        *old = joined;
-    }
-    grown
-}
-
-fn origins(code: &Code, successors: &[Vec<usize>]) -> Vec<Origins> {
-    let mut origins = vec![Origins::default(); code.instructions.len() + 1];
-    origins[0].unset = true;
-    let mut work = vec![0];
-    let mut seen = vec![false; origins.len()];
-    while let Some(at) = work.pop() {
-        let Some(instruction) = code.instructions.get(at) else { continue };
-        seen[at] = true;
-        let after = match flags_of(instruction.kind) {
-            Some(flags) => Origins { unset: false, result: flags == Flags::Result },
-            None => origins[at],
-        };
-        for &next in &successors[at] {
-            let joined = Origins {
-                unset: origins[next].unset || after.unset,
-                result: origins[next].result || after.result,
-            };
-            if joined != origins[next] || !seen[next] {
-                origins[next] = joined;
-                work.push(next);
-            }
         }
     }
-    origins
+}
+
+impl Origins {
+    fn or(&self, other: &Origins) -> Origins {
+        Origins { unset: self.unset || other.unset, result: self.result || other.result }
+    }
+}
+
+fn after_flags(instruction: &Instruction, before: &Origins) -> Origins {
+    let set = flags_of(instruction.kind);
+    set.map_or(*before, |flags| Origins { unset: false, result: flags == Flags::Result })
 }
 
 /// A jump right behind the only instruction that can come before it, when that one leaves

@@ -104,15 +104,7 @@ fn skip_string(text: &str, start: usize) -> Result<usize, Diagnostic> {
 pub(super) fn init(cursor: &mut Cursor, arch: Arch) -> Result<Init, Diagnostic> {
     cursor.expect("{")?;
     let mut init = Init::default();
-    while !cursor.sign("}") {
-        if cursor.sign(";") {
-            continue;
-        }
-        item(cursor, arch, &mut init)?;
-        if !matches!(cursor.peek(), Some(LitmusToken::Sign(";" | "}"))) {
-            return Err(cursor.unexpected("`;` or `}`"));
-        }
-    }
+    cursor.list("}", |cursor| item(cursor, arch, &mut init))?;
     Ok(init)
 }
 
@@ -191,7 +183,7 @@ fn data_type(cursor: &mut Cursor, arch: Arch) -> Result<Option<usize>, Diagnosti
             break;
         }
         words.push(*word);
-        cursor.next();
+        cursor.skip();
         while cursor.sign("*") {
             is_pointer = true;
         }
@@ -249,8 +241,8 @@ pub(super) fn register_place(
         _ => return Ok(None),
     };
     let thread = thread.ok_or_else(|| cursor.unexpected("a thread like `0` or `P0`"))?;
-    cursor.next();
-    cursor.next();
+    cursor.skip();
+    cursor.skip();
     cursor.sign("%");
     let (word, _) = cursor.word("a register")?;
     match register(word) {

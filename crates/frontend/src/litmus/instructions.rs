@@ -159,9 +159,13 @@ fn at_tail(cursor: &Cursor) -> bool {
     }
 }
 
+fn at_cell_end(cursor: &Cursor) -> bool {
+    matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";")))
+}
+
 fn skip_cell(cursor: &mut Cursor) {
-    while !cursor.done() && !matches!(cursor.peek(), Some(LitmusToken::Sign("|" | ";"))) {
-        cursor.next();
+    while !at_cell_end(cursor) {
+        cursor.skip();
     }
 }
 
@@ -169,22 +173,18 @@ fn skip_cell(cursor: &mut Cursor) {
 fn cell(cursor: &mut Cursor, arch: Arch, code: &mut Code) -> Result<(), Diagnostic> {
     while cursor.peek_at(1) == Some(&LitmusToken::Sign(":")) {
         let (label, span) = cursor.word("a label")?;
-        cursor.next();
+        cursor.skip();
         if let Some((_, _, first)) = code.labels.iter().find(|(name, ..)| name == label) {
             let message = format!("the label `{label}` is set twice");
             return Err(Diagnostic::error(span, message).related(*first, "first set here"));
         }
         code.labels.push((label.to_string(), code.instructions.len(), span));
     }
-    if matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
+    if at_cell_end(cursor) {
         return Ok(());
     }
-    let instruction = instruction(cursor, arch)?;
-    code.instructions.push(instruction);
-    if !matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
-        return Err(cursor.unexpected("`|` or `;` after the instruction"));
-    }
-    Ok(())
+    code.instructions.push(instruction(cursor, arch)?);
+    if at_cell_end(cursor) { Ok(()) } else { Err(cursor.unexpected("`|` or `;` after the instruction")) }
 }
 
 fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnostic> {
@@ -201,7 +201,7 @@ fn instruction(cursor: &mut Cursor, arch: Arch) -> Result<Instruction, Diagnosti
     }
     let mut widths = Vec::new();
     let mut operands = Vec::new();
-    while !matches!(cursor.peek(), None | Some(LitmusToken::Sign("|" | ";"))) {
+    while !at_cell_end(cursor) {
         operands.push(operand(cursor, arch, name, &mut widths)?);
         if !cursor.sign(",") {
             break;
@@ -323,13 +323,13 @@ fn operand(
         if matches!(cursor.peek_at(1), Some(LitmusToken::Word(next)) if next.eq_ignore_ascii_case("ptr"))
             && cursor.keyword(word)
         {
-            cursor.next();
+            cursor.skip();
             widths.push(bits);
         }
     }
     if cursor.sign("$") {
         if let Some(LitmusToken::Word(word)) = cursor.peek() {
-            cursor.next();
+            cursor.skip();
             return Ok(Operand::AddressOf((*word).to_string()));
         }
         return Ok(Operand::Immediate(cursor.integer()?));
@@ -342,14 +342,14 @@ fn operand(
         (Some(LitmusToken::Sign("[")), _) => intel_memory(cursor, arch).map(Operand::Memory),
         (Some(LitmusToken::Sign("(")), _) => att_memory(cursor, Address::default()),
         (Some(LitmusToken::Word(word)), Some(LitmusToken::Sign("("))) => {
-            cursor.next();
+            cursor.skip();
             att_memory(cursor, Address { symbol: Some((*word).to_string()), ..Address::default() })
         }
         (Some(LitmusToken::Word(word)), _) if arch == Arch::X86 && register(word).is_some() => {
             named_register(cursor, name, widths).map(Operand::Register)
         }
         (Some(LitmusToken::Word(word)), _) => {
-            cursor.next();
+            cursor.skip();
             Ok(Operand::Label((*word).to_string()))
         }
         (Some(LitmusToken::Number(_)) | Some(LitmusToken::Sign("-")), _) => {
@@ -407,7 +407,7 @@ fn intel_memory(cursor: &mut Cursor, arch: Arch) -> Result<Address, Diagnostic> 
                 Some(_) if address.base.is_none() => address.base = Some(address_register(cursor, arch)?),
                 None if address.symbol.is_none() => {
                     address.symbol = Some((*word).to_string());
-                    cursor.next();
+                    cursor.skip();
                 }
                 _ => return Err(cursor.unexpected("one location or register")),
             }

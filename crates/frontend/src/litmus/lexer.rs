@@ -132,10 +132,9 @@ impl<'t, 'a> Cursor<'t, 'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Option<(&'t LitmusToken<'a>, Span)> {
-        let (token, span) = self.tokens.get(self.at)?;
+    /// Takes the next token.
+    pub(super) fn skip(&mut self) {
         self.at += 1;
-        Some((token, *span))
     }
 
     /// Takes the sign if it is next.
@@ -177,6 +176,24 @@ impl<'t, 'a> Cursor<'t, 'a> {
             }
             _ => Err(self.unexpected("a number")),
         }
+    }
+
+    /// What stands between signs `;`, up to a closing sign.
+    pub(super) fn list(
+        &mut self,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        while !self.sign(close) {
+            if self.sign(";") {
+                continue;
+            }
+            item(self)?;
+            if !matches!(self.peek(), Some(LitmusToken::Sign(sign)) if [";", close].contains(sign)) {
+                return Err(self.unexpected(&format!("`;` or `{close}`")));
+            }
+        }
+        Ok(())
     }
 
     /// An error that says what was wanted here.

@@ -7,6 +7,7 @@
 
 use super::flags::{compared, compute};
 use super::flow::{Flow, RegValue};
+use super::header::{LitmusValue, Preset};
 use super::instructions::{Code, Instruction, InstructionKind, Operand};
 use super::layout::MemoryLayout;
 use super::operands::{Destination, Read};
@@ -14,6 +15,7 @@ use super::registers::{ACCUMULATOR, Arch, FAMILIES, RegisterFamily};
 use super::sizes::Sizes;
 use crate::Diagnostic;
 use program::{Arith, Cond, Expr, Fence, Int, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder};
+use std::collections::BTreeSet;
 
 /// A lowered thread and the program register of each machine register it has.
 #[derive(Debug)]
@@ -50,13 +52,13 @@ pub(super) struct AsmSite<'i> {
 /// One way through an instruction: operations in order.
 type OpSequence = Vec<Op>;
 
-/// Lowers a thread. `presets` are its registers that do not start at 0; `observed` those that
+/// Lowers a thread. `presets` say what its registers start with; `observed` are those that
 /// must exist even if no instruction mentions them.
-pub(super) fn lower(
+pub(super) fn lower<'p>(
     name: &str,
     context: &LitmusContext,
-    presets: &[(RegisterFamily, Int, Span)],
-    observed: &[RegisterFamily],
+    presets: impl Iterator<Item = &'p Preset>,
+    observed: &BTreeSet<RegisterFamily>,
 ) -> Result<Lowered, Vec<Diagnostic>> {
     let mut lowering = LitmusLowering {
         context,
@@ -69,10 +71,14 @@ pub(super) fn lower(
         lowering.register(*family);
     }
     let mut start = lowering.builder.entry();
-    for (family, value, span) in presets {
-        let register = lowering.register(*family);
-        let value = context.sizes.word(value);
-        start = lowering.builder.step(start, Op::Assign(register, Expr::Const(value)), *span);
+    for preset in presets {
+        if let LitmusValue::Int(value) = &preset.value
+            && *value != 0.into()
+        {
+            let register = lowering.register(preset.family);
+            let value = Expr::Const(context.sizes.word(value));
+            start = lowering.builder.step(start, Op::Assign(register, value), preset.span);
+        }
     }
     let code = context.code;
     let mut places = vec![start];
@@ -155,12 +161,7 @@ impl LitmusLowering<'_> {
             }
             _ => {
                 for way in self.ways(AsmSite { at, instruction })? {
-                    let (last, before) = way.split_last().map_or((&Op::Skip, [].as_slice()), |parts| parts);
-                    let mut here = from;
-                    for op in before {
-                        here = self.builder.step(here, op.clone(), span);
-                    }
-                    self.builder.edge(here, last.clone(), places[at + 1], span);
+                    self.builder.way(from, way, places[at + 1], span);
                 }
             }
         }

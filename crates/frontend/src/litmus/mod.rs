@@ -23,7 +23,7 @@ mod sizes;
 use crate::{Diagnostic, Frontend, Options, Parsed};
 use condition::{Observable, Prop, Tail};
 use flow::Flow;
-use header::{Init, LitmusValue};
+use header::Init;
 use instructions::{Address, Code, Operand};
 use layout::MemoryLayout;
 use lower::{LitmusContext, Lowered};
@@ -211,20 +211,8 @@ fn add_threads(
     let mut threads = Vec::new();
     for (thread, code) in test.threads.iter().enumerate() {
         let context = LitmusContext { arch: test.arch, layout, sizes, code, flow: &flows[thread] };
-        let presets: Vec<_> = test
-            .init
-            .registers
-            .iter()
-            .filter(|preset| preset.thread == thread)
-            .filter_map(|preset| match &preset.value {
-                LitmusValue::Int(value) if *value != 0.into() => {
-                    Some((preset.family, value.clone(), preset.span))
-                }
-                _ => None,
-            })
-            .collect();
-        let observed: Vec<RegisterFamily> = observed[thread].iter().copied().collect();
-        match lower::lower(&format!("P{thread}"), &context, &presets, &observed) {
+        let presets = test.init.registers.iter().filter(|preset| preset.thread == thread);
+        match lower::lower(&format!("P{thread}"), &context, presets, &observed[thread]) {
             Ok(lowered) => threads.push(lowered),
             Err(found) => errors.extend(found),
         }

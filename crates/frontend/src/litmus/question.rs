@@ -158,6 +158,7 @@ impl LoweredTest<'_> {
         match prop {
             Prop::Const(value) => Cond::Const(*value),
             Prop::Not(inner) => self.cond(inner, errors).negate(),
+            // All parts, so that every mistake is found.
             Prop::And(parts) => {
                 Cond::and(parts.iter().map(|part| self.cond(part, errors)).collect::<Vec<_>>())
             }
@@ -194,7 +195,7 @@ impl LoweredTest<'_> {
             Observable::Register(thread, family, _) => self.at_end(*thread, *family),
             Observable::Location(..) => None,
         };
-        match (value, known) {
+        let value = match (value, known) {
             (LitmusValue::Address(name, 0), Some(RegValue::Address(held, offset))) => {
                 return Cond::Const(name == held && *offset == 0.into());
             }
@@ -206,9 +207,8 @@ impl LoweredTest<'_> {
                 errors.push(Diagnostic::error(span, "this register holds an address"));
                 return Cond::TRUE;
             }
-            _ => {}
-        }
-        let LitmusValue::Int(value) = value else { return Cond::TRUE };
+            (LitmusValue::Int(value), _) => value,
+        };
         match self.place(spot, span) {
             Ok(place) => {
                 let value = match spot {

@@ -6,15 +6,13 @@
 //! choice between the variables it may point to, each behind an `assume`. A jump at the start
 //! of a branch, or at a label, is a step of its own; elsewhere it joins two places.
 
-use super::domains::{must_hold, range, within};
+use super::domains::{must_hold, range};
 use super::syntax::{Declaration, Labelled, MemoryOperand, Process, RmmStatement, WriteStrength};
 use crate::Diagnostic;
 use num_traits::ToPrimitive;
 use program::{Cond, Domain, Expr, Fence, Loc, Op, RegId, Relation, Span, Thread, ThreadBuilder, VarId};
 use std::collections::HashMap;
 
-/// More locations and edges than this in all threads together are refused.
-pub(super) const MAX_SIZE: usize = 1_000_000;
 /// A locked block with more ways through it than this is refused.
 const MAX_WAYS: usize = 1024;
 
@@ -210,21 +208,10 @@ impl RmmLowering<'_> {
             plain => {
                 let after = self.builder.location(Span::NONE);
                 for way in self.instruction(plain, span) {
-                    self.way(from, way, after, span);
+                    self.builder.way(from, way, after, span);
                 }
                 after
             }
-        }
-    }
-
-    /// Edges for one way through an instruction.
-    fn way(&mut self, from: Loc, way: Vec<Op>, to: Loc, span: Span) {
-        let mut here = from;
-        let mut ops = way.into_iter().peekable();
-        while let Some(op) = ops.next() {
-            let next = if ops.peek().is_some() { self.builder.location(Span::NONE) } else { to };
-            self.builder.edge(here, op, next, span);
-            here = next;
         }
     }
 
@@ -270,12 +257,7 @@ impl RmmLowering<'_> {
     }
 
     fn seen(&mut self) -> RegId {
-        if let Some(seen) = self.seen {
-            return seen;
-        }
-        let seen = self.builder.register(self.seen_name.clone());
-        self.seen = Some(seen);
-        seen
+        *self.seen.get_or_insert_with(|| self.builder.register(self.seen_name.clone()))
     }
 
     fn assign(&self, register: RegId, value: &Expr<RegId>) -> Vec<Op> {
@@ -290,11 +272,8 @@ impl RmmLowering<'_> {
 
     fn read(&self, register: RegId, variable: VarId) -> Vec<Op> {
         let (from, to) = (&self.variables.domains[variable.index()], &self.domains[register.index()]);
-        let mut ops = vec![Op::Load(register, variable)];
-        if !within(from, to) {
-            ops.extend(must_hold(&register.into(), from, to).map(Op::Assume));
-        }
-        ops
+        let guard = must_hold(&register.into(), from, to);
+        [Op::Load(register, variable)].into_iter().chain(guard.map(Op::Assume)).collect()
     }
 
     /// A block of alternatives, each one step. It waits for empty buffers if any of them writes.
@@ -348,10 +327,8 @@ impl RmmLowering<'_> {
                 ));
                 return Vec::new();
             }
-            let extend = |way: &Vec<Op>, step: &Vec<Op>| {
-                let mut way = way.clone();
-                step.iter().for_each(|op| op.for_each_part(&mut |part| way.push(part.clone())));
-                way
+            let extend = |way: &[Op], step: &[Op]| {
+                way.iter().chain(step.iter().flat_map(Op::parts)).cloned().collect()
             };
             ways = ways.iter().flat_map(|way| steps.iter().map(|step| extend(way, step))).collect();
         }
@@ -359,35 +336,32 @@ impl RmmLowering<'_> {
     }
 
     fn choices(&mut self, memory: &MemoryOperand, span: Span) -> Vec<Choice> {
+        let owned = |name: &str, owner| self.variables.owned.get(&(name.to_string(), owner));
         let found = match memory {
             MemoryOperand::Pointer(pointer) => return self.pointed_at(pointer, span),
-            MemoryOperand::Global(name) => self.variables.globals.get(name),
-            MemoryOperand::Mine(name) => self.variables.owned.get(&(name.clone(), self.index)),
-            MemoryOperand::Other(name, number) => {
-                let owner = number.saturating_add(usize::from(*number >= self.index));
-                self.variables.owned.get(&(name.clone(), owner))
-            }
-        };
-        if let Some(variable) = found {
-            return vec![(None, *variable)];
-        }
-        let (message, hint) = match memory {
             MemoryOperand::Global(name) => {
-                let owned = self.variables.owned.keys().any(|(other, _)| other == name);
-                let hint = owned.then(|| format!("write `{name}[my]` or `{name}[0]`"));
-                (format!("there is no global variable `{name}`"), hint)
+                let found = self.variables.globals.get(name);
+                found.ok_or_else(|| format!("there is no global variable `{name}`"))
             }
-            MemoryOperand::Mine(name) => (format!("this process has no variable `{name}`"), None),
+            MemoryOperand::Mine(name) => {
+                owned(name, self.index).ok_or_else(|| format!("this process has no variable `{name}`"))
+            }
             MemoryOperand::Other(name, number) => {
-                (format!("the other process of number {number} has no variable `{name}`"), None)
+                let found = owned(name, number.saturating_add(usize::from(*number >= self.index)));
+                found.ok_or_else(|| format!("the other process of number {number} has no variable `{name}`"))
             }
-            MemoryOperand::Pointer(_) => (String::new(), None),
         };
-        let error = Diagnostic::error(span, message);
-        self.errors.push(match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        });
+        let message = match found {
+            Ok(variable) => return vec![(None, *variable)],
+            Err(message) => message,
+        };
+        let mut error = Diagnostic::error(span, message);
+        if let MemoryOperand::Global(name) = memory
+            && self.variables.owned.keys().any(|(other, _)| other == name)
+        {
+            error = error.hint(format!("write `{name}[my]` or `{name}[0]`"));
+        }
+        self.errors.push(error);
         Vec::new()
     }
 

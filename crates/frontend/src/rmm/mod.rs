@@ -15,7 +15,7 @@ mod write;
 
 pub use write::write;
 
-use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
+use crate::{Diagnostic, Frontend, MAX_SIZE, Options, Parsed, Writing};
 use lower::Variables;
 use program::{
     Cond, Domain, Expr, Hint, Liveness, Place, Program, Property, PropertyKind, RegId, Source, Span, Thread,
@@ -65,7 +65,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
     let variables = add_variables(&file, &mut program);
     let mut errors = Vec::new();
     for (index, process) in file.processes.iter().enumerate() {
-        let max_size = lower::MAX_SIZE / file.processes.len();
+        let max_size = MAX_SIZE / file.processes.len();
         match thread(index, process, &variables, max_size) {
             Ok(thread) => program.threads.push(thread),
             Err(found) => errors.extend(found),
@@ -75,10 +75,8 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         add_properties(&file, &mut program, &mut errors);
         add_hints(&file, &mut program, &mut warnings);
     }
-    if errors.is_empty()
-        && let Err(invalid) = program.validate()
-    {
-        errors.extend(invalid.into_iter().map(Diagnostic::from));
+    if errors.is_empty() {
+        return Parsed::of(program, warnings);
     }
     // Copies of a process repeat its errors.
     let mut kept: Vec<Diagnostic> = Vec::new();
@@ -87,7 +85,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
             kept.push(error);
         }
     }
-    if kept.is_empty() { Ok(Parsed { program, warnings, remark: None, settled: false }) } else { Err(kept) }
+    Err(kept)
 }
 
 /// Global variables first, then those of processes, the cells of one name together.

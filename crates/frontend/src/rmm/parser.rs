@@ -2,8 +2,7 @@
 
 use super::lexer::{MacroCall, RmmToken, RmmTokenKind, Tokens};
 use super::syntax::{Declaration, Forbidden, Predicate, Process, RmmFile};
-use crate::{Diagnostic, NESTING};
-use num_traits::Signed;
+use crate::{Diagnostic, check_nesting, too_deep};
 use program::{Arith, Cond, Domain, Expr, Int, RegId, Relation, Span};
 
 /// Higher trees of operators in a row are refused.
@@ -82,15 +81,11 @@ impl<'a> RmmParser<'a> {
         while self.word("process") {
             self.process(&mut file.processes)?;
         }
-        if !self.done() {
-            return Err(self.unexpected(if file.processes.is_empty() {
-                "`process`"
-            } else {
-                "`;` or `process`"
-            }));
-        }
         if file.processes.is_empty() {
             return Err(self.unexpected("`process`"));
+        }
+        if self.at < self.tokens.len() {
+            return Err(self.unexpected("`;` or `process`"));
         }
         Ok(file)
     }
@@ -136,25 +131,11 @@ impl<'a> RmmParser<'a> {
         let mut found: Vec<Declaration> = Vec::new();
         loop {
             let (first, span) = (self.at, self.span());
-            let name = match (registers, self.peek()) {
-                (true, Some(RmmTokenKind::Register(name))) => {
-                    let name = *name;
-                    self.at += 1;
-                    name
-                }
-                (false, _) if matches!(self.peek(), Some(RmmTokenKind::Word(w)) if !is_keyword(w)) => {
-                    self.name().unwrap_or_default()
-                }
-                _ if found.is_empty() => {
-                    return Err(self.unexpected(if registers {
-                        "a register like `$r`"
-                    } else {
-                        "a variable"
-                    }));
-                }
-                _ => return Ok(found),
-            }
-            .to_string();
+            let name = if registers { self.register_name() } else { self.name() };
+            let Some(name) = name.map(str::to_string) else {
+                let wanted = if registers { "a register like `$r`" } else { "a variable" };
+                return if found.is_empty() { Err(self.unexpected(wanted)) } else { Ok(found) };
+            };
             if let Some(other) = found.iter().find(|d| d.name == name) {
                 let error = Diagnostic::error(span, format!("`{name}` is declared twice"));
                 return Err(error.related(other.span, "first declared here"));
@@ -239,16 +220,14 @@ impl<'a> RmmParser<'a> {
             };
             parts += 1;
             if parts + depth > HEIGHT {
-                return Err(self.too_deep());
+                return Err(too_deep(self.span()));
             }
             left = Expr::binary(operation, left, self.unit(depth)?);
         }
     }
 
     fn unit(&mut self, depth: usize) -> Result<Expr<RegId>, Diagnostic> {
-        if depth > NESTING {
-            return Err(self.too_deep());
-        }
+        check_nesting(depth, self.span())?;
         if self.sign("(") {
             let inner = self.expression(depth + 1)?;
             self.expect(")")?;
@@ -257,18 +236,15 @@ impl<'a> RmmParser<'a> {
         if self.sign("-") {
             return Ok(self.unit(depth + 1)?.negative());
         }
-        if let Some(RmmTokenKind::Number(value)) = self.peek() {
-            let value = value.clone();
-            self.at += 1;
-            return Ok(Expr::Const(value));
+        match self.peek() {
+            Some(RmmTokenKind::Number(_)) => Ok(self.integer()?.into()),
+            _ => Ok(self.register("an expression")?.into()),
         }
-        Ok(self.register("an expression")?.into())
     }
 
     pub(super) fn register(&mut self, wanted: &str) -> Result<RegId, Diagnostic> {
-        let Some(RmmTokenKind::Register(name)) = self.peek() else { return Err(self.unexpected(wanted)) };
-        let (name, span) = (*name, self.span());
-        self.at += 1;
+        let span = self.span();
+        let Some(name) = self.register_name() else { return Err(self.unexpected(wanted)) };
         if let Some(at) = self.registers.iter().position(|register| register == name) {
             return Ok(RegId::new(at));
         }
@@ -295,9 +271,7 @@ impl<'a> RmmParser<'a> {
     }
 
     fn comparison(&mut self, depth: usize) -> Result<Cond<RegId>, Diagnostic> {
-        if depth > NESTING {
-            return Err(self.too_deep());
-        }
+        check_nesting(depth, self.span())?;
         if self.word("not") {
             return Ok(self.comparison(depth + 1)?.negate());
         }
@@ -329,20 +303,12 @@ impl<'a> RmmParser<'a> {
         Err(self.unexpected("a comparison like `=` or `<`"))
     }
 
-    pub(super) fn too_deep(&self) -> Diagnostic {
-        Diagnostic::error(self.span(), "this is nested too deeply")
-    }
-
     pub(super) fn peek(&self) -> Option<&RmmTokenKind<'a>> {
         self.peek_at(0)
     }
 
     pub(super) fn peek_at(&self, ahead: usize) -> Option<&RmmTokenKind<'a>> {
         self.tokens.get(self.at + ahead).map(|token| &token.kind)
-    }
-
-    pub(super) fn done(&self) -> bool {
-        self.at >= self.tokens.len()
     }
 
     pub(super) fn skip(&mut self) {
@@ -390,10 +356,14 @@ impl<'a> RmmParser<'a> {
     /// A word that is no keyword.
     pub(super) fn name(&mut self) -> Option<&'a str> {
         let Some(RmmTokenKind::Word(name)) = self.peek() else { return None };
+        let name = Some(*name).filter(|name| !is_keyword(name));
+        self.at += usize::from(name.is_some());
+        name
+    }
+
+    fn register_name(&mut self) -> Option<&'a str> {
+        let Some(RmmTokenKind::Register(name)) = self.peek() else { return None };
         let name = *name;
-        if is_keyword(name) {
-            return None;
-        }
         self.at += 1;
         Some(name)
     }
@@ -410,8 +380,7 @@ impl<'a> RmmParser<'a> {
         let found = match self.peek() {
             Some(RmmTokenKind::Word(text) | RmmTokenKind::Sign(text)) => format!("`{text}`"),
             Some(RmmTokenKind::Register(name)) => format!("`${name}`"),
-            Some(RmmTokenKind::Number(value)) if !value.is_negative() => format!("`{value}`"),
-            Some(RmmTokenKind::Number(_)) => "a number".to_string(),
+            Some(RmmTokenKind::Number(value)) => format!("`{value}`"),
             None => "the end".to_string(),
         };
         Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"))

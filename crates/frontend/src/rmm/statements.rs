@@ -3,7 +3,7 @@
 use super::lexer::RmmTokenKind;
 use super::parser::{RmmParser, is_keyword};
 use super::syntax::{Labelled, MemoryOperand, RmmStatement, WriteStrength};
-use crate::{Diagnostic, NESTING};
+use crate::{Diagnostic, check_nesting};
 use num_traits::ToPrimitive;
 
 impl RmmParser<'_> {
@@ -13,15 +13,14 @@ impl RmmParser<'_> {
     }
 
     fn labelled(&mut self, depth: usize) -> Result<Labelled, Diagnostic> {
-        if depth > NESTING {
-            return Err(self.too_deep());
-        }
-        let label_span = self.span();
-        let is_label = matches!(self.peek(), Some(RmmTokenKind::Word(w)) if !is_keyword(w))
-            && self.peek_at(1) == Some(&RmmTokenKind::Sign(":"));
-        let label = if is_label { self.name().map(|name| (name.to_string(), label_span)) } else { None };
-        if label.is_some() {
-            self.sign(":");
+        check_nesting(depth, self.span())?;
+        let mut label = None;
+        if self.peek_at(1) == Some(&RmmTokenKind::Sign(":")) {
+            let span = self.span();
+            if let Some(name) = self.name() {
+                label = Some((name.to_string(), span));
+                self.skip();
+            }
         }
         let first = self.position();
         let head = self.span();

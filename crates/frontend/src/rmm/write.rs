@@ -94,11 +94,10 @@ impl RmmWriter<'_> {
                 PropertyKind::Never => locations(&property.cond),
                 PropertyKind::Finally => None,
             };
+            let message = "this property speaks of more than the places of threads";
             match bad {
                 Some(bad) => lists.extend(bad),
-                None => self
-                    .refusals
-                    .add(property.span, "this property speaks of more than the places of threads"),
+                None => self.refusals.add(property.span, message),
             }
         }
         if let Some(question) = &self.program.question {
@@ -145,19 +144,14 @@ impl RmmWriter<'_> {
 
     /// A store that may leave the domain.
     fn leaves(&self, variable: VarId, domain: &Domain) -> Option<Span> {
-        let stays = |op: &Op| match op {
+        let may_leave = |op: &Op| match op {
             Op::Store(v, value) if *v == variable => {
-                value.as_const().is_some_and(|value| domain.contains(value))
+                value.as_const().is_none_or(|value| !domain.contains(value))
             }
-            _ => true,
-        };
-        let all_stay = |op: &Op| {
-            let mut all = true;
-            op.for_each_part(&mut |part| all &= stays(part));
-            all
+            _ => false,
         };
         let mut edges = self.program.threads.iter().flat_map(Thread::edges);
-        edges.find(|edge| !all_stay(&edge.op)).map(|edge| edge.span)
+        edges.find(|edge| edge.op.parts().iter().any(may_leave)).map(|edge| edge.span)
     }
 
     fn process(&mut self, id: ThreadId, named: &NamedThread, out: &mut String) {
@@ -241,17 +235,11 @@ impl RmmWriter<'_> {
 
     /// The locations of a thread that properties speak of.
     fn marked(&self, id: ThreadId) -> HashSet<Loc> {
-        let mut marked = HashSet::new();
-        for property in &self.program.properties {
-            property.cond.for_each_leaf(&mut |place| {
-                if let Place::At(thread, loc) = place
-                    && *thread == id
-                {
-                    marked.insert(*loc);
-                }
-            });
-        }
-        marked
+        let here = |place| match place {
+            Place::At(thread, loc) if thread == id => Some(loc),
+            _ => None,
+        };
+        self.program.observed().into_iter().filter_map(here).collect()
     }
 
     fn location(
@@ -398,14 +386,12 @@ fn hidden(thread: &Thread) -> Option<RegId> {
     let register = RegId::new(thread.registers.len().checked_sub(1)?);
     let mut used = false;
     for edge in thread.edges() {
-        let mut parts = Vec::new();
         let in_block = matches!(edge.op, Op::Block { .. });
-        edge.op.for_each_part(&mut |part| parts.push(part));
-        let mut parts = parts.into_iter().peekable();
+        let mut parts = edge.op.parts().iter().peekable();
         while let Some(part) = parts.next() {
             let tested = |next: &Op| {
                 matches!(next, Op::Assume(Cond::Compare(Relation::Eq, Expr::Leaf(r), value))
-                if *r == register && !mentions(value, register))
+                if *r == register && !value.any_leaf(|r| *r == register))
             };
             if in_block
                 && part.writes() == Some(register)
@@ -426,12 +412,6 @@ fn hidden(thread: &Thread) -> Option<RegId> {
     used.then_some(register)
 }
 
-fn mentions(expr: &Expr<RegId>, register: RegId) -> bool {
-    let mut found = false;
-    expr.for_each_leaf(&mut |r| found |= *r == register);
-    found
-}
-
 fn reachable_or_labelled(thread: &Thread, start: Loc) -> HashSet<Loc> {
     let labelled = thread.locs().filter(|loc| !thread.location(*loc).labels.is_empty());
     let mut work: Vec<Loc> = labelled.chain([start]).collect();
@@ -449,11 +429,7 @@ type ThreadLocations = Vec<(ThreadId, Loc)>;
 /// A condition as alternatives of places that threads stand at; `None` if it is none.
 fn locations(cond: &Cond<Place>) -> Option<Vec<ThreadLocations>> {
     match cond {
-        Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero))
-            if *zero == 0.into() =>
-        {
-            Some(vec![vec![(*thread, *loc)]])
-        }
+        Cond::Compare(..) => cond.as_at().map(|place| vec![vec![place]]),
         Cond::Const(value) => Some(if *value { vec![Vec::new()] } else { Vec::new() }),
         Cond::Or(parts) => {
             let parts: Option<Vec<Vec<ThreadLocations>>> = parts.iter().map(locations).collect();
@@ -475,6 +451,5 @@ fn locations(cond: &Cond<Place>) -> Option<Vec<ThreadLocations>> {
             }
             Some(lists)
         }
-        Cond::Compare(..) => None,
     }
 }

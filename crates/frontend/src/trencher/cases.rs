@@ -38,7 +38,10 @@ impl Cases<'_> {
                     let unsafe_divisor = |(_, d): &&ValueCase| d.as_const().is_none_or(Zero::is_zero);
                     self.divisors.extend(b.iter().filter(unsafe_divisor).cloned());
                 }
-                product(&a, &b, |a, b| Expr::binary(*arith, a.clone(), b.clone()))
+                let apply = |(cond, a, b): Pair<'_>| (cond, Expr::binary(*arith, a.clone(), b.clone()));
+                let cases: Vec<ValueCase> = pairs(&a, &b)?.into_iter().map(apply).collect();
+                let total: usize = cases.iter().map(|(cond, _)| size(cond)).sum();
+                (total <= MAX_SIZE).then_some(cases)
             }
             _ => {
                 let cond = self.truth(expression)?;
@@ -78,16 +81,6 @@ fn pairs<'a>(a: &'a [ValueCase], b: &'a [ValueCase]) -> Option<Vec<Pair<'a>>> {
     }
     let pair = |(ca, a): &'a ValueCase, (cb, b): &'a ValueCase| (Cond::and([ca.clone(), cb.clone()]), a, b);
     Some(a.iter().flat_map(|a| b.iter().map(move |b| pair(a, b))).collect())
-}
-
-fn product(
-    a: &[ValueCase],
-    b: &[ValueCase],
-    join: impl Fn(&Expr<RegId>, &Expr<RegId>) -> Expr<RegId>,
-) -> Option<Vec<ValueCase>> {
-    let cases: Vec<ValueCase> = pairs(a, b)?.into_iter().map(|(cond, a, b)| (cond, join(a, b))).collect();
-    let total: usize = cases.iter().map(|(cond, _)| size(cond)).sum();
-    (total <= MAX_SIZE).then_some(cases)
 }
 
 /// How many comparisons a condition has.

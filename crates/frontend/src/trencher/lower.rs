@@ -13,9 +13,6 @@ use program::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More locations and edges than this in all threads together are refused.
-pub(super) const MAX_SIZE: usize = 1_000_000;
-
 /// The variable of each address.
 pub(super) type Addresses = BTreeMap<Int, VarId>;
 
@@ -37,16 +34,12 @@ pub(super) fn uses(
     known: &mut KnownValues,
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Option<BTreeSet<Int>>> {
-    let mut found = Vec::new();
-    for transition in &thread.transitions {
+    let addresses = |transition: &Transition| {
         let address = match &transition.instruction {
             TrencherInstruction::Read { address, .. } | TrencherInstruction::Write { address, .. } => address,
-            _ => {
-                found.push(Some(BTreeSet::new()));
-                continue;
-            }
+            _ => return Some(BTreeSet::new()),
         };
-        found.push(match (known.values(index, transition.from, address), address) {
+        match (known.values(index, transition.from, address), address) {
             (_, Expression::Number(address)) => Some(BTreeSet::from([address.clone()])),
             (None, _) => None,
             (Some(Some(addresses)), _) => Some(addresses),
@@ -57,9 +50,9 @@ pub(super) fn uses(
                 errors.push(Diagnostic::error(transition.span, message).hint(hint));
                 None
             }
-        });
-    }
-    found
+        }
+    };
+    thread.transitions.iter().map(addresses).collect()
 }
 
 /// Lowers a thread.
@@ -160,14 +153,15 @@ impl TrencherLowering<'_> {
         let thread = self.context.thread;
         while let Some((state, held)) = self.work.pop() {
             for at in self.leaving[state].clone() {
-                if self.context.uses[at].is_some() {
-                    self.transition(at, &thread.transitions[at], held);
+                if let Some(uses) = &self.context.uses[at] {
+                    self.transition(&thread.transitions[at], uses, held);
                 }
             }
         }
     }
 
-    fn transition(&mut self, at: usize, transition: &Transition, held: bool) {
+    /// The edges of a transition that may use these addresses.
+    fn transition(&mut self, transition: &Transition, uses: &BTreeSet<Int>, held: bool) {
         let span = transition.span;
         if self.builder.size() > self.context.max_size {
             if self.errors.is_empty() {
@@ -184,7 +178,6 @@ impl TrencherLowering<'_> {
         let (from, to) = (self.place(transition.from, held), self.place(transition.to, after));
         self.builder.describe(from, span);
         let mut cases = Cases { registers: &self.registers, divisors: Vec::new() };
-        let uses = self.context.uses[at].as_ref();
         let ways = match &transition.instruction {
             TrencherInstruction::Read { register, address } => {
                 let register = self.registers[*register];
@@ -215,17 +208,9 @@ impl TrencherLowering<'_> {
             return;
         };
         let from = self.guard_divisors(from, &divisors, span);
-        self.ways(from, ways, to, span);
-    }
-
-    fn ways(&mut self, from: Loc, ways: Vec<(Cond<RegId>, Op)>, to: Loc, span: Span) {
         for (cond, op) in ways {
-            if cond == Cond::TRUE {
-                self.builder.edge(from, op, to, span);
-            } else {
-                let between = self.builder.step(from, Op::Assume(cond), span);
-                self.builder.edge(between, op, to, span);
-            }
+            let guard = (cond != Cond::TRUE).then_some(Op::Assume(cond));
+            self.builder.way(from, guard.into_iter().chain([op]), to, span);
         }
     }
 
@@ -248,10 +233,9 @@ impl TrencherLowering<'_> {
 fn located(
     cases: &mut Cases,
     address: &Expression,
-    uses: Option<&BTreeSet<Int>>,
+    uses: &BTreeSet<Int>,
     addresses: &Addresses,
 ) -> Option<Vec<(Cond<RegId>, VarId)>> {
-    let uses = uses?;
     if uses.len() == 1 {
         return Some(uses.iter().map(|address| (Cond::TRUE, addresses[address])).collect());
     }
@@ -273,7 +257,7 @@ fn stores(
     cases: &mut Cases,
     value: &Expression,
     address: &Expression,
-    uses: Option<&BTreeSet<Int>>,
+    uses: &BTreeSet<Int>,
     addresses: &Addresses,
 ) -> Option<Vec<(Cond<RegId>, Op)>> {
     let values = cases.value(value)?;

@@ -15,7 +15,7 @@ mod write;
 
 pub use write::write;
 
-use crate::{Diagnostic, Frontend, Options, Parsed, Writing};
+use crate::{Diagnostic, Frontend, MAX_SIZE, Options, Parsed, Writing};
 use lower::{Addresses, TrencherContext};
 use program::{Cond, Program, Property, PropertyKind, Source, Span, ThreadId, Variable};
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
         let variable = program.add_variable(Variable::new(format!("mem[{address}]"), Span::NONE));
         addresses.insert(address, variable);
     }
-    let max_size = lower::MAX_SIZE / threads.len();
+    let max_size = MAX_SIZE / threads.len();
     for (thread, uses) in threads.iter().zip(&uses) {
         match lower::lower(&TrencherContext { thread, uses, addresses: &addresses, max_size }) {
             Ok(thread) => program.threads.push(thread),
@@ -87,25 +87,13 @@ pub(crate) fn read(source: Source, _: &Options) -> Result<Parsed, Vec<Diagnostic
 /// All threads that have final states must never stand at them together.
 fn add_goal(threads: &[parser::TrencherThread], program: &mut Program) {
     let mut parts = Vec::new();
-    let mut span = Span::NONE;
-    for (index, thread) in threads.iter().enumerate() {
-        let id = ThreadId::new(index);
-        let mut places = Vec::new();
-        for (state, at) in &thread.finals {
-            span = span.to(*at);
-            places.extend(program.threads[index].labelled(&thread.states[*state]));
-        }
-        if !thread.finals.is_empty() {
-            parts.push(Cond::or(places.into_iter().map(|loc| Cond::at(id, loc))));
-        }
+    for (index, thread) in threads.iter().enumerate().filter(|(_, thread)| !thread.finals.is_empty()) {
+        let automaton = &program.threads[index];
+        let places = thread.finals.iter().flat_map(|(state, _)| automaton.labelled(&thread.states[*state]));
+        parts.push(Cond::or(places.map(|loc| Cond::at(ThreadId::new(index), loc))));
     }
-    if !parts.is_empty() {
-        let span = threads.iter().flat_map(|thread| &thread.finals).next().map_or(span, |(_, span)| *span);
-        program.properties.push(Property {
-            kind: PropertyKind::Never,
-            cond: Cond::and(parts),
-            span,
-            text: None,
-        });
+    if let Some((_, span)) = threads.iter().flat_map(|thread| &thread.finals).next() {
+        let cond = Cond::and(parts);
+        program.properties.push(Property { kind: PropertyKind::Never, cond, span: *span, text: None });
     }
 }

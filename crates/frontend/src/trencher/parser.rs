@@ -1,6 +1,6 @@
 //! Trencher's text to threads, states and transitions. The format is words between blanks.
 
-use crate::{Diagnostic, NESTING};
+use crate::{Diagnostic, check_nesting};
 use program::{Arith, Int, Relation, Span};
 use std::collections::{BTreeSet, HashMap};
 
@@ -212,9 +212,7 @@ impl<'a> TrencherParser<'a> {
 
     fn expression(&mut self, depth: usize) -> Result<Expression, Diagnostic> {
         let (word, span) = self.next("an expression")?;
-        if depth > NESTING {
-            return Err(Diagnostic::error(span, "this is nested too deeply"));
-        }
+        check_nesting(depth, span)?;
         if word == "!" {
             return Ok(Expression::Not(Box::new(self.expression(depth + 1)?)));
         }

@@ -33,7 +33,7 @@ struct Changed {
 /// What is known: per thread and state (if it can be reached) the registers, and memory.
 #[derive(Debug, Default)]
 pub(super) struct KnownValues {
-    pub(super) states: Vec<Vec<Option<Vec<ValueSet>>>>,
+    states: Vec<Vec<Option<Vec<ValueSet>>>>,
     memory: BTreeMap<Int, ValueSet>,
     /// What may have been written to an address that is not known.
     anywhere: Option<ValueSet>,

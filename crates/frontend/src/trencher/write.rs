@@ -10,7 +10,7 @@ use crate::mend::mend;
 use crate::refusals::Refusals;
 use program::{
     Arith, Cond, Domain, Edge, Expr, Fence, Int, Liveness, Loc, Op, Place, Program, PropertyKind, RegId,
-    Relation, Span, ThreadId, VarId,
+    Span, ThreadId, VarId,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
@@ -250,9 +250,8 @@ impl TrencherWriter<'_> {
             Cond::And(parts) | Cond::Or(parts) => {
                 let sign = if matches!(cond, Cond::And(_)) { "&&" } else { "||" };
                 let texts: Vec<String> = parts.iter().map(|part| self.cond(part, span, names)).collect();
-                let (last, first) =
-                    texts.split_last().map_or((String::new(), &[][..]), |(l, f)| (l.clone(), f));
-                first.iter().rev().fold(last, |rest, part| format!("{sign} {part} {rest}"))
+                let joined = texts.into_iter().rev().reduce(|rest, part| format!("{sign} {part} {rest}"));
+                joined.unwrap_or_default()
             }
         }
     }
@@ -269,17 +268,8 @@ fn goal(cond: &Cond<Place>, finals: &mut [Vec<Loc>]) -> bool {
             Cond::Or(places) => places.as_slice(),
             one => std::slice::from_ref(one),
         };
-        let mut threads = BTreeSet::new();
-        let all = places.iter().all(|place| match place {
-            Cond::Compare(Relation::Ne, Expr::Leaf(Place::At(thread, loc)), Expr::Const(zero))
-                if *zero == Int::from(0) =>
-            {
-                threads.insert(*thread);
-                finals[thread.index()].push(*loc);
-                true
-            }
-            _ => false,
-        });
-        all && threads.len() == 1
+        let Some(places) = places.iter().map(Cond::as_at).collect::<Option<Vec<_>>>() else { return false };
+        places.iter().for_each(|(thread, loc)| finals[thread.index()].push(*loc));
+        places.windows(2).all(|pair| pair[0].0 == pair[1].0)
     })
 }

@@ -41,13 +41,14 @@ pub(super) fn is(register: usize, value: i64) -> Cond<RegId> {
     Cond::compare(Relation::Eq, RegId::new(register), value)
 }
 
-/// Waits for the lock and takes it.
-fn acquire() -> SketchStmt {
-    let (register, lock) = (RegId::new(2), VarId::new(LOCK));
+/// A locked step that is only possible when it finds a value, in the place of which it stores another one.
+pub(super) fn arw(register: usize, variable: usize, found: i64, stored: i64) -> SketchStmt {
+    let (into, variable) = (RegId::new(register), VarId::new(variable));
+    let load = Op::Load(into, variable);
     SketchStmt::Do(Op::locked(vec![
-        Op::Load(register, lock),
-        Op::Assume(is(2, 0)),
-        Op::Store(lock, 1.into()),
+        load,
+        Op::Assume(is(register, found)),
+        Op::Store(variable, stored.into()),
     ]))
 }
 
@@ -97,7 +98,7 @@ fn helper(random: &mut Random, from: usize, to: usize) -> ThreadDraft {
 /// Sometimes the whole body under the lock, given back by an ordinary store.
 fn under_lock(random: &mut Random, mut body: Vec<SketchStmt>, percent: usize) -> Vec<SketchStmt> {
     if random.chance(percent) {
-        body.insert(0, acquire());
+        body.insert(0, arw(2, LOCK, 0, 1));
         body.push(write(LOCK, 0));
     }
     body

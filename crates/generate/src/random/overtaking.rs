@@ -4,7 +4,7 @@
 //! In some of them both threads have to delay a store; fences, the order of accesses and what the indivisible step
 //! waits for are left to chance.
 
-use super::chains::{is, read, write};
+use super::chains::{arw, is, read, write};
 use super::{Random, Sketch, SketchStmt, ThreadDraft};
 use program::{Cond, Fence, Op, RegId, Span, VarId, Variable};
 
@@ -79,7 +79,7 @@ fn looker(random: &mut Random, seconds: usize) -> ThreadDraft {
             vec![SketchStmt::Atomic(vec![looks(0), nested])]
         }
         // Waits for a value that may never come again.
-        2 => vec![hands, SketchStmt::Do(Op::Fence(Fence::Full)), waits(seconds, value)],
+        2 => vec![hands, SketchStmt::Do(Op::Fence(Fence::Full)), arw(0, seconds, value, 3)],
         3 => {
             let loads = [WRITERS, seconds]
                 .map(|variable| Op::Load(RegId::new(usize::from(variable == seconds)), VarId::new(variable)));
@@ -89,11 +89,4 @@ fn looker(random: &mut Random, seconds: usize) -> ThreadDraft {
         _ => vec![hands, looks(0), looks(1)],
     };
     ThreadDraft { registers: 3, body }
-}
-
-/// A locked step that is only possible when it finds a value.
-fn waits(variable: usize, value: i64) -> SketchStmt {
-    let (register, variable) = (RegId::new(0), VarId::new(variable));
-    let parts = vec![Op::Load(register, variable), Op::Assume(is(0, value)), Op::Store(variable, 3.into())];
-    SketchStmt::Do(Op::locked(parts))
 }

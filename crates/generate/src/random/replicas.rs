@@ -29,12 +29,9 @@ pub fn replicas(seed: u64) -> Sketch {
     let name = RegId::new(draft.registers);
     draft.registers += 1;
     for _ in 0..random.between(1, 3) {
-        let at = random.between(0, draft.body.len());
-        let stmt = random.with_names(name, count);
-        draft.body.insert(at, stmt);
+        random.insert(&mut draft.body, |random| random.with_names(name, count));
     }
-    let at = random.between(0, draft.body.len());
-    draft.body.insert(at, SketchStmt::Label(LABEL));
+    random.insert(&mut draft.body, |_| SketchStmt::Label(LABEL));
     let mut variables: Vec<Variable> =
         (0..count).map(|at| Variable::new(format!("a[{at}]"), Span::NONE)).collect();
     variables.push(Variable::new("x", Span::NONE));

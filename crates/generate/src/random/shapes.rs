@@ -3,6 +3,7 @@
 //! A shape fixes what must be there for the bug to show and leaves the rest to chance: values,
 //! variables, which barrier stands between two accesses, and in what order things are read.
 
+use super::chains::{is, read, write};
 use super::{Random, SketchStmt, ThreadDraft};
 use program::{Arith, Cond, Expr, Fence, Op, RegId, Relation, VarId};
 
@@ -122,24 +123,10 @@ impl Random {
     }
 }
 
-fn write(variable: usize, value: i64) -> SketchStmt {
-    SketchStmt::Do(Op::Store(VarId::new(variable), value.into()))
-}
-
-fn read(register: usize, variable: usize) -> SketchStmt {
-    SketchStmt::Do(Op::Load(reg(register), VarId::new(variable)))
-}
-
-fn is(register: usize, value: i64) -> Cond<RegId> {
-    Cond::compare(Relation::Eq, reg(register), value)
-}
-
 fn mixed(random: &mut Random) -> Vec<ThreadDraft> {
-    if random.chance(75) {
-        (0..2).map(|_| random.between(2, 5)).collect::<Vec<_>>().iter().map(|&n| random.draft(n)).collect()
-    } else {
-        (0..3).map(|_| random.between(1, 3)).collect::<Vec<_>>().iter().map(|&n| random.draft(n)).collect()
-    }
+    let (threads, least, most) = if random.chance(75) { (2, 2, 5) } else { (3, 1, 3) };
+    let lengths: Vec<usize> = (0..threads).map(|_| random.between(least, most)).collect();
+    lengths.into_iter().map(|length| random.draft(length)).collect()
 }
 
 fn locked_orders(random: &mut Random) -> Vec<ThreadDraft> {
@@ -317,9 +304,7 @@ fn sections(random: &mut Random) -> Vec<ThreadDraft> {
             let sum = Expr::binary(Arith::Rem, Expr::binary(Arith::Add, reg(0), 1), 3);
             let mut inside = vec![read(0, variable), SketchStmt::Do(Op::Store(VarId::new(variable), sum))];
             if random.chance(50) {
-                let at = random.between(0, inside.len());
-                let stmt = random.stmt(1, true);
-                inside.insert(at, stmt);
+                random.insert(&mut inside, |random| random.stmt(1, true));
             }
             let mut body = vec![SketchStmt::Atomic(inside)];
             if random.chance(40) {

@@ -100,32 +100,39 @@ impl Sketch {
 
     /// This sketch with every expression over registers replaced.
     pub fn map_values(&self, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -> Sketch {
-        let mut copy = self.map_ops(&|op| map_op(op, replace));
-        for draft in &mut copy.threads {
-            map_conditions(&mut draft.body, replace);
-        }
-        copy
+        self.map_stmts(&|stmt| match stmt {
+            SketchStmt::Do(op) => *op = map_op(op, replace),
+            SketchStmt::If(cond, ..)
+            | SketchStmt::While(cond, _)
+            | SketchStmt::Assert(cond)
+            | SketchStmt::Goto(_, cond) => *cond = map_cond(cond, replace),
+            SketchStmt::Forever(_) | SketchStmt::Choose(_) | SketchStmt::Atomic(_) | SketchStmt::Label(_) => {
+            }
+        })
     }
 
     /// This sketch with every single step replaced.
     pub fn map_ops(&self, replace: &dyn Fn(&Op) -> Op) -> Sketch {
+        self.map_stmts(&|stmt| {
+            if let SketchStmt::Do(op) = stmt {
+                *op = replace(op);
+            }
+        })
+    }
+
+    /// This sketch with a change to every statement, also to those inside others.
+    fn map_stmts(&self, change: &dyn Fn(&mut SketchStmt)) -> Sketch {
         let mut copy = self.clone();
-        for draft in &mut copy.threads {
-            draft.body = map_body(&draft.body, replace);
-        }
+        copy.threads.iter_mut().for_each(|draft| change_all(&mut draft.body, change));
         copy
     }
 }
 
-fn map_body(body: &[SketchStmt], replace: &dyn Fn(&Op) -> Op) -> Vec<SketchStmt> {
-    let map = |stmt: &SketchStmt| {
-        let mut copy = if let SketchStmt::Do(op) = stmt { SketchStmt::Do(replace(op)) } else { stmt.clone() };
-        for (which, inner) in stmt.bodies().into_iter().enumerate() {
-            copy = copy.with_body(which, map_body(inner, replace));
-        }
-        copy
-    };
-    body.iter().map(map).collect()
+fn change_all(body: &mut [SketchStmt], change: &dyn Fn(&mut SketchStmt)) {
+    for stmt in body {
+        change(stmt);
+        stmt.bodies_mut().into_iter().for_each(|inner| change_all(inner, change));
+    }
 }
 
 fn map_op(op: &Op, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -> Op {
@@ -147,35 +154,6 @@ fn map_cond(cond: &Cond<RegId>, replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) -
         Cond::Compare(relation, a, b) => Cond::compare(*relation, replace(a), replace(b)),
         Cond::And(parts) => Cond::and(all(parts)),
         Cond::Or(parts) => Cond::or(all(parts)),
-    }
-}
-
-fn map_conditions(body: &mut [SketchStmt], replace: &dyn Fn(&Expr<RegId>) -> Expr<RegId>) {
-    for stmt in body {
-        match stmt {
-            SketchStmt::If(cond, ..)
-            | SketchStmt::While(cond, _)
-            | SketchStmt::Assert(cond)
-            | SketchStmt::Goto(_, cond) => {
-                *cond = map_cond(cond, replace);
-            }
-            SketchStmt::Do(_)
-            | SketchStmt::Forever(_)
-            | SketchStmt::Choose(_)
-            | SketchStmt::Atomic(_)
-            | SketchStmt::Label(_) => {}
-        }
-        match stmt {
-            SketchStmt::If(_, yes, no) => {
-                map_conditions(yes, replace);
-                map_conditions(no, replace);
-            }
-            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => {
-                map_conditions(body, replace)
-            }
-            SketchStmt::Choose(ways) => ways.iter_mut().for_each(|way| map_conditions(way, replace)),
-            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {}
-        }
     }
 }
 
@@ -334,14 +312,20 @@ impl SketchStmt {
         }
     }
 
+    fn bodies_mut(&mut self) -> Vec<&mut Vec<SketchStmt>> {
+        match self {
+            SketchStmt::If(_, yes, no) => vec![yes, no],
+            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => vec![body],
+            SketchStmt::Choose(ways) => ways.iter_mut().collect(),
+            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {
+                Vec::new()
+            }
+        }
+    }
+
     fn with_body(&self, which: usize, new: Vec<SketchStmt>) -> SketchStmt {
         let mut copy = self.clone();
-        match &mut copy {
-            SketchStmt::If(_, yes, no) => *(if which == 0 { yes } else { no }) = new,
-            SketchStmt::While(_, body) | SketchStmt::Forever(body) | SketchStmt::Atomic(body) => *body = new,
-            SketchStmt::Choose(ways) => ways[which] = new,
-            SketchStmt::Do(_) | SketchStmt::Assert(_) | SketchStmt::Label(_) | SketchStmt::Goto(..) => {}
-        }
+        *copy.bodies_mut()[which] = new;
         copy
     }
 }

@@ -29,6 +29,14 @@ pub(super) struct Skeleton {
 /// What registers hold in the middle of an edge: the number of a place of that kind.
 type Held = BTreeMap<RegId, usize>;
 
+/// A register holds a value of this kind from now on, or one of which nothing is known.
+fn set(held: &mut Held, register: RegId, place: Option<usize>) {
+    match place {
+        Some(place) => held.insert(register, place),
+        None => held.remove(&register),
+    };
+}
+
 impl ValueKinds {
     pub(super) fn of(program: &Program) -> ValueKinds {
         let live = Liveness::of(program);
@@ -90,7 +98,7 @@ impl ValueKinds {
 
     fn look(&mut self, thread: ThreadId, edge: &Edge) {
         let mut held = self.held(thread, edge);
-        edge.op.for_each_part(&mut |part| self.look_at_part(thread, edge.to, part, &mut held));
+        edge.op.parts().iter().for_each(|part| self.look_at_part(thread, edge.to, part, &mut held));
         for register in self.live.at(thread, edge.to).to_vec() {
             let after = self.registers[&(thread, edge.to, register)];
             if let Some(now) = held.get(&register) {
@@ -110,20 +118,13 @@ impl ValueKinds {
                     held.insert(*register, place);
                 }
             }
-            Op::Assign(register, Expr::Leaf(from)) => match held.get(from).copied() {
-                Some(place) => drop(held.insert(*register, place)),
-                None => drop(held.remove(register)),
-            },
+            Op::Assign(register, Expr::Leaf(from)) => set(held, *register, held.get(from).copied()),
             Op::Assign(register, value) => {
                 let computes = matches!(value, Expr::Binary(..));
                 value.for_each_leaf(&mut |leaf| held.get(leaf).into_iter().for_each(|at| self.compute(*at)));
-                held.remove(register);
-                if let Some(place) = after(self, *register) {
-                    held.insert(*register, place);
-                    if computes {
-                        self.compute(place);
-                    }
-                }
+                let place = after(self, *register);
+                set(held, *register, place);
+                place.filter(|_| computes).into_iter().for_each(|place| self.compute(place));
             }
             Op::Store(variable, Expr::Leaf(from)) => {
                 if let Some(place) = held.get(from) {
@@ -206,10 +207,7 @@ impl ValueKinds {
                     Expr::Leaf(from) => held.get(from).copied(),
                     _ => self.registers.get(&(thread, to, *register)).copied(),
                 };
-                match place {
-                    Some(place) => drop(held.insert(*register, place)),
-                    None => drop(held.remove(register)),
-                }
+                set(held, *register, place);
                 Op::Assign(*register, self.stripped_value(place, value, out))
             }
             Op::Assume(cond) => Op::Assume(self.stripped_cond(cond, held, out)),

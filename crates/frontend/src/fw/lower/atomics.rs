@@ -2,11 +2,11 @@
 //! is one, too. Inside `atomic { … }` they are plain loads and stores, because everything
 //! there is atomic already.
 
-use super::memory::Cells;
+use super::layout::{Cell, StoredCells};
 use super::thread::FwLowering;
 use crate::fw::ast::{Atomic, AtomicKind, FwExpr, Target};
 use crate::fw::sink::OrReported;
-use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation, VarId};
+use program::{Arith, Cond, Expr, Loc, Op, RegId, Relation};
 
 /// Where a compare-and-swap goes and what it leaves behind, by its outcome.
 struct SwapTargets {
@@ -28,12 +28,6 @@ fn equal(register: RegId, value: &Expr<RegId>) -> Cond<RegId> {
     Cond::compare(Relation::Eq, register, value.clone())
 }
 
-fn mentions(value: &Expr<RegId>, register: RegId) -> bool {
-    let mut found = false;
-    value.for_each_leaf(&mut |leaf| found |= *leaf == register);
-    found
-}
-
 impl<'a> FwLowering<'a, '_> {
     /// Waits until the variable has the old value and then stores the new one, at once.
     pub fn arw(&mut self, (target, old, new): &'a (Target<'a>, FwExpr<'a>, FwExpr<'a>)) -> OrReported<()> {
@@ -41,17 +35,13 @@ impl<'a> FwLowering<'a, '_> {
         let (old, new) = (self.value(old)?, self.value(new)?);
         let read = self.temporary()?;
         if self.section.is_some() {
-            self.load_shared(read, &cells)?;
-            self.assume(equal(read, &old));
-            return self.store_shared(&cells, &new);
+            self.load(read, &cells)?;
+            self.step(Op::Assume(equal(read, &old)));
+            return self.store(&cells, &new);
         }
-        let next = self.location();
-        self.access(&cells, &[&old, &new], &|x| {
-            let parts = vec![Op::Load(read, x), Op::Assume(equal(read, &old)), Op::Store(x, new.clone())];
-            vec![(Op::locked(parts), next)]
-        })?;
-        self.at = next;
-        Ok(())
+        self.step_on(&cells, &[&old, &new], &|x: Cell| {
+            Op::locked(vec![x.load(read), Op::Assume(equal(read, &old)), x.store(new.clone())])
+        })
     }
 
     /// An atomic expression; its value goes into a register or is not wanted.
@@ -94,25 +84,24 @@ impl<'a> FwLowering<'a, '_> {
         yes: Option<Loc>,
         no: Option<Loc>,
     ) -> OrReported<()> {
-        let mark = self.registers.mark();
-        if let AtomicKind::Cas(old, new) = &atomic.kind {
-            let cells = self.cells(&atomic.target)?;
-            let (old, new, read) = (self.value(old)?, self.value(new)?, self.temporary()?);
-            let outcomes = SwapTargets { stored: yes, kept: no, result: None };
-            self.cas(&cells, read, (&old, &new), &outcomes)?;
-        } else {
-            let result = self.temporary()?;
-            self.atomic(atomic, Some(result))?;
-            self.fork(Cond::compare(Relation::Ne, result, 0), yes, no);
-        }
-        self.registers.release_temporaries(mark);
-        Ok(())
+        self.with_temporaries(|l| {
+            if let AtomicKind::Cas(old, new) = &atomic.kind {
+                let cells = l.cells(&atomic.target)?;
+                let (old, new, read) = (l.value(old)?, l.value(new)?, l.temporary()?);
+                let outcomes = SwapTargets { stored: yes, kept: no, result: None };
+                return l.cas(&cells, read, (&old, &new), &outcomes);
+            }
+            let result = l.temporary()?;
+            l.atomic(atomic, Some(result))?;
+            l.fork(Cond::compare(Relation::Ne, result, 0), yes, no);
+            Ok(())
+        })
     }
 
     /// A compare-and-swap that goes on at one place, whether it stored or not.
     fn cas_anyway(
         &mut self,
-        cells: &Cells<'a, VarId>,
+        cells: &StoredCells<'a>,
         read: RegId,
         old: &Expr<RegId>,
         new: &Expr<RegId>,
@@ -128,7 +117,7 @@ impl<'a> FwLowering<'a, '_> {
     /// A compare-and-swap; what was there before is read into `read`.
     fn cas(
         &mut self,
-        cells: &Cells<'a, VarId>,
+        cells: &StoredCells<'a>,
         read: RegId,
         (old, new): (&Expr<RegId>, &Expr<RegId>),
         outcomes: &SwapTargets,
@@ -137,8 +126,8 @@ impl<'a> FwLowering<'a, '_> {
             return self.plain_cas(cells, read, old, new, outcomes);
         }
         self.access(cells, &[old, new], &|x| {
-            let succeed = vec![Op::Load(read, x), Op::Assume(equal(read, old)), Op::Store(x, new.clone())];
-            let fail = vec![Op::Load(read, x), Op::Assume(equal(read, old).negate())];
+            let succeed = vec![x.load(read), Op::Assume(equal(read, old)), x.store(new.clone())];
+            let fail = vec![x.load(read), Op::Assume(equal(read, old).negate())];
             let edge = |mut parts: Vec<Op>, to: Option<Loc>, value| {
                 parts.extend(outcomes.result.map(|result| Op::Assign(result, Expr::from(value))));
                 to.map(|to| (Op::locked(parts), to))
@@ -150,17 +139,17 @@ impl<'a> FwLowering<'a, '_> {
     /// A compare-and-swap in a section that is atomic already.
     fn plain_cas(
         &mut self,
-        cells: &Cells<'a, VarId>,
+        cells: &StoredCells<'a>,
         read: RegId,
         old: &Expr<RegId>,
         new: &Expr<RegId>,
         outcomes: &SwapTargets,
     ) -> OrReported<()> {
-        self.load_shared(read, cells)?;
+        self.load(read, cells)?;
         let (yes, no) = (self.location(), self.location());
         self.fork(equal(read, old), outcomes.stored.map(|_| yes), outcomes.kept.map(|_| no));
         self.at = yes;
-        self.store_shared(cells, new)?;
+        self.store(cells, new)?;
         for (from, to, value) in [(self.at, outcomes.stored, 1), (no, outcomes.kept, 0)] {
             let Some(to) = to else { continue };
             self.at = from;
@@ -174,39 +163,32 @@ impl<'a> FwLowering<'a, '_> {
 
     /// Where the old value goes, when the operation also uses `used`: straight into the result,
     /// unless something still needs what is there. In a section, the store picks its cell anew.
-    fn old_value(&mut self, result: RegId, used: &Expr<RegId>, cells: &Cells<'a, VarId>) -> OrReported<Old> {
-        let chooses = match cells {
-            Cells::Indexed { indices, .. } => {
-                self.section.is_some() && indices.iter().any(|index| mentions(&index.value, result))
-            }
-            Cells::One(_) => false,
-        };
-        if !mentions(used, result) && !chooses {
+    fn old_value(&mut self, result: RegId, used: &Expr<RegId>, cells: &StoredCells<'a>) -> OrReported<Old> {
+        let mentions = |value: &Expr<RegId>| value.any_leaf(|register| *register == result);
+        let chooses = self.section.is_some() && cells.indices.iter().any(|index| mentions(&index.value));
+        if !mentions(used) && !chooses {
             return Ok(Old { register: result, copy_to: None });
         }
         Ok(Old { register: self.temporary()?, copy_to: Some(result) })
     }
 
     /// Reads the old value, if wanted, and stores the new one, at once.
-    fn update(&mut self, cells: &Cells<'a, VarId>, old: Option<Old>, new: &Expr<RegId>) -> OrReported<()> {
+    fn update(&mut self, cells: &StoredCells<'a>, old: Option<Old>, new: &Expr<RegId>) -> OrReported<()> {
         let copy = old
             .as_ref()
             .and_then(|old| old.copy_to.map(|result| Op::Assign(result, Expr::Leaf(old.register))));
         if self.section.is_some() {
             if let Some(old) = &old {
-                self.load_shared(old.register, cells)?;
+                self.load(old.register, cells)?;
             }
-            self.store_shared(cells, new)?;
+            self.store(cells, new)?;
             copy.into_iter().for_each(|copy| self.step(copy));
             return Ok(());
         }
-        let next = self.location();
-        self.access(cells, &[new], &|x| {
-            let load = old.as_ref().map(|old| Op::Load(old.register, x));
-            let parts = load.into_iter().chain([Op::Store(x, new.clone())]).chain(copy.clone());
-            vec![(Op::locked(parts.collect()), next)]
-        })?;
-        self.at = next;
-        Ok(())
+        self.step_on(cells, &[new], &|x: Cell| {
+            let load = old.as_ref().map(|old| x.load(old.register));
+            let parts = load.into_iter().chain([x.store(new.clone())]).chain(copy.clone());
+            Op::locked(parts.collect())
+        })
     }
 }

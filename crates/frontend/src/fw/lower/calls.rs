@@ -46,11 +46,6 @@ impl<'a> FwLowering<'a, '_> {
         self.inline(name, inlined, &parameters, result)
     }
 
-    /// A call whose value nobody wants.
-    pub fn call_statement(&mut self, name: Ident<'a>, arguments: &'a [FwExpr<'a>]) -> OrReported<()> {
-        self.call(name, arguments, None, true)
-    }
-
     fn no_function(&mut self, name: Ident<'a>) -> Reported {
         if !self.work.sink.wants_missing() {
             return Reported;

@@ -1,7 +1,7 @@
 //! What claims name: variables, cells and fields in memory, and registers of threads. Indices are constants.
 
 use super::globals::Global;
-use super::layout::{CellLayout, StoredCells};
+use super::layout::{Cell, CellLayout, StoredCells};
 use super::memory::out_of_range;
 use super::properties::{Claims, listed, sorted};
 use crate::Diagnostic;
@@ -9,12 +9,12 @@ use crate::fw::ast::{Accessor, Target};
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
 use num_traits::ToPrimitive;
-use program::{Expr, Place, RegId, Span, VarId};
+use program::{Expr, Place, RegId, Span};
 
 impl<'a> Claims<'a, '_> {
     /// A variable in memory, if this is one number.
-    pub(super) fn memory(&mut self, storage: StoredCells<'a, VarId>, span: Span) -> OrReported<Expr<Place>> {
-        if let Some(variable) = storage.single() {
+    pub(super) fn memory(&mut self, storage: StoredCells<'a>, span: Span) -> OrReported<Expr<Place>> {
+        if let Some(Cell::Shared(variable)) = storage.single() {
             return Ok(Expr::Leaf(Place::Memory(variable)));
         }
         let name = storage.name;
@@ -56,7 +56,7 @@ impl<'a> Claims<'a, '_> {
 
     fn follow(
         &mut self,
-        storage: &mut StoredCells<'a, VarId>,
+        storage: &mut StoredCells<'a>,
         part: &'a Accessor<'a>,
         span: Span,
     ) -> OrReported<()> {

@@ -4,6 +4,7 @@
 //! negation. Where `&&` or `||` stands before a load, it decides whether the load happens at
 //! all, so it becomes a branch.
 
+use super::layout::Cell;
 use super::thread::{FwLowering, NameMeaning};
 use crate::fw::ast::{ExprKind, FwExpr, Shift};
 use crate::fw::sink::OrReported;
@@ -40,7 +41,7 @@ impl<'a> FwLowering<'a, '_> {
             ExprKind::Name(name) => {
                 return Ok(match self.meaning(name) {
                     NameMeaning::Constant(_) => Purity::Constant,
-                    NameMeaning::Scalar(_) | NameMeaning::Stored(_) => Purity::Stepped,
+                    NameMeaning::Number(Cell::Shared(_)) | NameMeaning::Stored(_) => Purity::Stepped,
                     _ => Purity::Pure,
                 });
             }
@@ -114,9 +115,7 @@ impl<'a> FwLowering<'a, '_> {
                 }
             }
             ExprKind::Compare(relation, a, b) => {
-                let mark = l.registers.mark();
-                let (a, b) = (l.value(a)?, l.value(b)?);
-                l.registers.release_temporaries(mark);
+                let (a, b) = l.with_temporaries(|l| Ok((l.value(a)?, l.value(b)?)))?;
                 Ok(l.fork(Cond::compare(*relation, a, b), yes, no))
             }
             _ => l.branch_on_value(expr, yes, no),
@@ -130,9 +129,7 @@ impl<'a> FwLowering<'a, '_> {
         yes: Option<Loc>,
         no: Option<Loc>,
     ) -> OrReported<Option<bool>> {
-        let mark = self.registers.mark();
-        let value = self.value(expr)?;
-        self.registers.release_temporaries(mark);
+        let value = self.with_temporaries(|l| l.value(expr))?;
         Ok(self.fork(Cond::compare(Relation::Ne, value, 0), yes, no))
     }
 
@@ -146,14 +143,9 @@ impl<'a> FwLowering<'a, '_> {
             }
             return Some(value);
         }
-        if let Some(no) = no {
-            let negated = cond.clone().negate();
-            if let Some(yes) = yes {
-                self.edge(Op::Assume(cond), yes);
-            }
-            self.edge(Op::Assume(negated), no);
-        } else if let Some(yes) = yes {
-            self.edge(Op::Assume(cond), yes);
+        let negated = cond.clone().negate();
+        for (cond, way) in [(cond, yes), (negated, no)] {
+            way.into_iter().for_each(|way| self.edge(Op::Assume(cond.clone()), way));
         }
         None
     }

@@ -158,9 +158,7 @@ impl<'a> FwLowering<'a, '_> {
                 self.builder.describe(self.at, cond.span);
             }
             let (yes, no) = (self.location(), self.location());
-            let mark = self.registers.mark();
-            let known = self.branch(cond, Some(yes), Some(no)).unwrap_or(None);
-            self.registers.release_temporaries(mark);
+            let known = self.with_temporaries(|l| l.branch(cond, Some(yes), Some(no))).unwrap_or(None);
             self.at = yes;
             self.only_if(known != Some(false), |l| l.block(body));
             self.join(end);
@@ -178,9 +176,7 @@ impl<'a> FwLowering<'a, '_> {
     fn while_loop(&mut self, cond: &'a FwExpr<'a>, body: &'a Block<'a>) -> OrReported<()> {
         let (head, yes, exit) = (self.at, self.location(), self.target());
         self.repeats += 1;
-        let mark = self.registers.mark();
-        let known = self.branch(cond, Some(yes), Some(exit.loc)).unwrap_or(None);
-        self.registers.release_temporaries(mark);
+        let known = self.with_temporaries(|l| l.branch(cond, Some(yes), Some(exit.loc))).unwrap_or(None);
         self.at = yes;
         let head = JumpTarget { loc: head, section: self.section };
         self.only_if(known != Some(false), |l| l.loop_body(head, exit, body));
@@ -196,9 +192,7 @@ impl<'a> FwLowering<'a, '_> {
         self.join(test.loc);
         self.span = cond.span;
         self.builder.describe(self.at, cond.span);
-        let mark = self.registers.mark();
-        let tested = self.branch(cond, Some(head), Some(exit.loc));
-        self.registers.release_temporaries(mark);
+        let tested = self.with_temporaries(|l| l.branch(cond, Some(head), Some(exit.loc)));
         self.repeats -= 1;
         self.at = exit.loc;
         tested.map(drop)

@@ -2,7 +2,8 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
-use super::memory::{Cells, weight};
+use super::layout::Cell;
+use super::memory::weight;
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, Ident};
@@ -75,12 +76,7 @@ impl<'a> FwLowering<'a, '_> {
     fn named_value(&mut self, name: Ident<'a>) -> OrReported<Expr<RegId>> {
         match self.meaning(name.text) {
             NameMeaning::Constant(value) => Ok(value.into()),
-            NameMeaning::Register(register) => Ok(Expr::Leaf(register)),
-            NameMeaning::Scalar(variable) => {
-                let register = self.temporary()?;
-                self.load_shared(register, &Cells::One(variable))?;
-                Ok(Expr::Leaf(register))
-            }
+            NameMeaning::Number(Cell::Local(register)) => Ok(Expr::Leaf(register)),
             _ => {
                 let place = self.named(name)?;
                 let register = self.temporary()?;
@@ -90,13 +86,16 @@ impl<'a> FwLowering<'a, '_> {
         }
     }
 
+    /// Whether it takes a step to read what a name stands for: it is in memory, or in one of several places.
+    pub fn is_stepped(&mut self, name: &'a str) -> bool {
+        matches!(self.meaning(name), NameMeaning::Number(Cell::Shared(_)) | NameMeaning::Stored(_))
+    }
+
     /// Gives a register the value of an expression, with the last step writing it directly
     /// where possible.
     pub fn value_into(&mut self, expr: &'a FwExpr<'a>, register: RegId) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Name(name)
-                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
-            {
+            ExprKind::Name(name) if self.is_stepped(name) => {
                 let place = self.named(Ident { text: name, span: expr.span })?;
                 self.load(register, &place)
             }
@@ -128,9 +127,7 @@ impl<'a> FwLowering<'a, '_> {
     fn conditional_into(&mut self, parts: &'a [FwExpr<'a>; 3], register: RegId) -> OrReported<()> {
         let [cond, yes_value, no_value] = parts;
         let (yes, no, end) = (self.location(), self.location(), self.location());
-        let mark = self.registers.mark();
-        let known = self.branch(cond, Some(yes), Some(no))?;
-        self.registers.release_temporaries(mark);
+        let known = self.with_temporaries(|l| l.branch(cond, Some(yes), Some(no)))?;
         self.at = yes;
         self.only_if(known != Some(false), |l| l.value_into(yes_value, register))?;
         self.join(end);
@@ -151,8 +148,7 @@ impl<'a> FwLowering<'a, '_> {
         if divides && !self.unchecked && b.0.as_const().is_none() {
             self.guard_divisor(&b.0, a.1.to(b.1));
         }
-        let dead = self.dead;
-        combine(op, a, b).map_err(|fault| if dead { Reported } else { self.report(fault) })
+        combine(op, a, b).map_err(|fault| self.wrong(fault))
     }
 
     fn guard_divisor(&mut self, divisor: &Expr<RegId>, span: Span) {

@@ -1,8 +1,8 @@
 //! What is declared outside threads: constants, shared variables, functions.
 
 use super::LoweringState;
-use super::layout::{CellLayout, RecordField, RecordLayout, StoredCells};
-use super::starting::{CellStart, spread};
+use super::layout::{Cell, CellLayout, RecordField, RecordLayout, StoredCells};
+use super::starting::{CellStart, counter, spread};
 use crate::Diagnostic;
 use crate::fw::ast::{
     Block, ExprKind, Function, FwDeclaration, FwExpr, FwStruct, Ident, Item, Rvalue, StmtKind,
@@ -11,7 +11,7 @@ use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Domain, Int, Program, Span, VarId, Variable};
+use program::{Domain, Int, Program, Span, Variable};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -19,11 +19,11 @@ use std::rc::Rc;
 pub(super) enum Global<'a> {
     Constant(Int),
     /// A variable, an array or a struct.
-    Shared(StoredCells<'a, VarId>),
+    Shared(StoredCells<'a>),
     /// A kind of struct.
     Record(Rc<RecordLayout<'a>>),
     Function(Inlined<'a>),
-    /// FwDeclaration, but wrongly; reported.
+    /// Declared, but wrongly; reported.
     Broken,
 }
 
@@ -85,16 +85,9 @@ impl<'a> Globals<'a> {
             let given = defines.iter().rev().find(|(define, _)| define == name.text);
             let value = match given {
                 Some((_, value)) => Ok(value.clone()),
-                None => evaluate(expr, &|name| self.known(name)),
+                None => self.constant(expr, work),
             };
-            let what = match value {
-                Ok(value) => Global::Constant(value),
-                Err(fault) => {
-                    work.report(fault);
-                    Global::Broken
-                }
-            };
-            self.declare(*name, what, work);
+            self.declare(*name, value.map_or(Global::Broken, Global::Constant), work);
         }
         for (define, _) in defines {
             if !self.names.contains_key(define.as_str()) {
@@ -127,7 +120,8 @@ impl<'a> Globals<'a> {
         }
     }
 
-    fn constant(&self, expr: &'a FwExpr<'a>, work: &mut LoweringState<'a>) -> OrReported<Int> {
+    /// The value of an expression that must be constant.
+    pub fn constant(&self, expr: &'a FwExpr<'a>, work: &mut LoweringState<'a>) -> OrReported<Int> {
         evaluate(expr, &|name| self.known(name)).map_err(|fault| work.report(fault))
     }
 
@@ -141,7 +135,7 @@ impl<'a> Globals<'a> {
         shared: &'a FwDeclaration<'a>,
         work: &mut LoweringState<'a>,
         program: &mut Program,
-    ) -> OrReported<StoredCells<'a, VarId>> {
+    ) -> OrReported<StoredCells<'a>> {
         let room = limits::VARIABLES.saturating_sub(program.variables.len());
         let layout = self.layout(shared, room, work)?;
         let initial = self.initial(shared, &layout, work)?;
@@ -149,7 +143,8 @@ impl<'a> Globals<'a> {
         let mut cells = Vec::new();
         if !self.names.contains_key(name) {
             for (name, initial) in layout.names(name).into_iter().zip(initial) {
-                cells.push(program.add_variable(Variable { name, initial, span: shared.name.span }));
+                let variable = program.add_variable(Variable { name, initial, span: shared.name.span });
+                cells.push(Cell::Shared(variable));
             }
         }
         Ok(StoredCells::whole(name, cells.into(), layout))
@@ -265,7 +260,7 @@ impl<'a> Globals<'a> {
     }
 
     fn domain(&self, start: &CellStart<'a>, work: &mut LoweringState<'a>) -> OrReported<Domain> {
-        let known = |name: &str| start.known(name).unwrap_or_else(|| self.known(name));
+        let known = |name: &str| counter(&start.counters, name).unwrap_or_else(|| self.known(name));
         let mut constant = |expr: &'a FwExpr<'a>| evaluate(expr, &known).map_err(|fault| work.report(fault));
         match start.source {
             Rvalue::Any => Ok(Domain::All),

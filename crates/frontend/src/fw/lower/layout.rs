@@ -6,7 +6,7 @@
 
 use crate::Diagnostic;
 use crate::fw::ast::Ident;
-use program::{Domain, Expr, RegId, VarId};
+use program::{Domain, Expr, Op, RegId, Span, VarId};
 use std::rc::Rc;
 
 /// What a declaration consists of.
@@ -92,20 +92,53 @@ pub(super) struct CellIndex {
     pub stride: usize,
 }
 
+/// Where one number is: in shared memory or in a register of the thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cell {
+    Shared(VarId),
+    Local(RegId),
+}
+
+impl Cell {
+    /// Reads the number into a register.
+    pub fn load(self, register: RegId) -> Op {
+        match self {
+            Cell::Shared(variable) => Op::Load(register, variable),
+            Cell::Local(from) => Op::Assign(register, Expr::Leaf(from)),
+        }
+    }
+
+    /// Makes it this value.
+    pub fn store(self, value: Expr<RegId>) -> Op {
+        match self {
+            Cell::Shared(variable) => Op::Store(variable, value),
+            Cell::Local(register) => Op::Assign(register, value),
+        }
+    }
+}
+
 /// A place in variables or registers, down to a number or not.
 #[derive(Clone, Debug)]
-pub(super) struct StoredCells<'a, C> {
+pub(super) struct StoredCells<'a> {
     pub name: &'a str,
-    pub cells: Rc<[C]>,
+    /// Those of the whole declaration, all of one kind.
+    pub cells: Rc<[Cell]>,
     pub offset: usize,
     pub indices: Vec<CellIndex>,
     pub layout: CellLayout<'a>,
+    /// Of a number: where the text names it.
+    pub span: Span,
 }
 
-impl<'a, C: Copy> StoredCells<'a, C> {
+impl<'a> StoredCells<'a> {
     /// All of a declaration.
-    pub fn whole(name: &'a str, cells: Rc<[C]>, layout: CellLayout<'a>) -> StoredCells<'a, C> {
-        StoredCells { name, cells, offset: 0, indices: Vec::new(), layout }
+    pub fn whole(name: &'a str, cells: Rc<[Cell]>, layout: CellLayout<'a>) -> StoredCells<'a> {
+        StoredCells { name, cells, offset: 0, indices: Vec::new(), layout, span: Span::NONE }
+    }
+
+    /// Whether it is in shared memory.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.cells.first(), Some(Cell::Shared(_)))
     }
 
     /// Goes on to the cell of this number.
@@ -123,27 +156,10 @@ impl<'a, C: Copy> StoredCells<'a, C> {
     }
 
     /// The only cell it can be, if it is a number.
-    pub fn single(&self) -> Option<C> {
+    pub fn single(&self) -> Option<Cell> {
         match self.layout {
             CellLayout::Number if self.indices.is_empty() => self.cells.get(self.offset).copied(),
             _ => None,
-        }
-    }
-}
-
-/// A place in shared memory or in the thread's registers.
-#[derive(Clone, Debug)]
-pub(super) enum Stored<'a> {
-    Shared(StoredCells<'a, VarId>),
-    Local(StoredCells<'a, RegId>),
-}
-
-impl Stored<'_> {
-    /// The indices that are computed while the program runs.
-    pub fn indices(&mut self) -> &mut Vec<CellIndex> {
-        match self {
-            Stored::Shared(storage) => &mut storage.indices,
-            Stored::Local(storage) => &mut storage.indices,
         }
     }
 }

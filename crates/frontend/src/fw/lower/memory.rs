@@ -3,86 +3,47 @@
 //! Nothing below the front end knows arrays: a computed index becomes a case split with one
 //! edge per cell, and one edge for all indices outside, which leads to a failure.
 
-use super::layout::{CellIndex, CellLayout, Stored, StoredCells};
+use super::layout::{Cell, CellIndex, CellLayout, StoredCells};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{Accessor, FwExpr, Ident, Target};
 use crate::fw::constants::{ConstantLookup, evaluate};
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Cond, Expr, Failure, FailureKind, Int, Loc, Op, RegId, Relation, Span, VarId};
+use program::{Cond, Expr, Failure, FailureKind, Int, Loc, Op, RegId, Relation, Span};
 use std::rc::Rc;
-
-/// What an access may touch: variables or registers.
-pub(super) enum Cells<'a, C> {
-    One(C),
-    /// One of several, chosen by values.
-    Indexed {
-        array: &'a str,
-        cells: Rc<[C]>,
-        offset: usize,
-        indices: Vec<CellIndex>,
-        span: Span,
-    },
-}
-
-/// Where a number is.
-pub(super) enum Located<'a> {
-    Shared(Cells<'a, VarId>),
-    Local(Cells<'a, RegId>),
-}
 
 impl<'a> FwLowering<'a, '_> {
     /// What an atomic expression works on; evaluates its indices.
-    pub fn cells(&mut self, target: &'a Target<'a>) -> OrReported<Cells<'a, VarId>> {
-        match self.located(target)? {
-            Located::Shared(cells) => Ok(cells),
-            Located::Local(_) => {
-                let message = format!("`{}` is not a shared variable", target.name.text);
-                let hint = "atomic operations work on shared variables";
-                Err(self.error(Diagnostic::error(target.span, message).hint(hint)))
-            }
+    pub fn cells(&mut self, target: &'a Target<'a>) -> OrReported<StoredCells<'a>> {
+        let cells = self.located(target)?;
+        if cells.is_shared() {
+            return Ok(cells);
         }
+        let message = format!("`{}` is not a shared variable", target.name.text);
+        let hint = "atomic operations work on shared variables";
+        Err(self.error(Diagnostic::error(target.span, message).hint(hint)))
     }
 
     /// The number that something names; evaluates its indices.
-    pub fn located(&mut self, target: &'a Target<'a>) -> OrReported<Located<'a>> {
-        Ok(match self.stored(target)? {
-            Stored::Shared(storage) => Located::Shared(self.number(storage, &target.path, target.span)?),
-            Stored::Local(storage) => Located::Local(self.number(storage, &target.path, target.span)?),
-        })
+    pub fn located(&mut self, target: &'a Target<'a>) -> OrReported<StoredCells<'a>> {
+        let stored = self.stored(target)?;
+        self.number(stored, &target.path, target.span)
     }
 
     /// The number that a name stands for.
-    pub fn named(&mut self, name: Ident<'a>) -> OrReported<Located<'a>> {
-        Ok(match self.base(name, &[])? {
-            Stored::Shared(storage) => Located::Shared(self.number(storage, &[], name.span)?),
-            Stored::Local(storage) => Located::Local(self.number(storage, &[], name.span)?),
-        })
-    }
-
-    /// The variables or registers that something names; evaluates its indices.
-    pub fn stored(&mut self, target: &'a Target<'a>) -> OrReported<Stored<'a>> {
-        Ok(match self.base(target.name, &target.path)? {
-            Stored::Shared(storage) => Stored::Shared(self.inside(storage, target)?),
-            Stored::Local(storage) => Stored::Local(self.inside(storage, target)?),
-        })
+    pub fn named(&mut self, name: Ident<'a>) -> OrReported<StoredCells<'a>> {
+        let stored = self.base(name, &[])?;
+        self.number(stored, &[], name.span)
     }
 
     /// What a name stands for, before indices and fields.
-    fn base(&mut self, name: Ident<'a>, path: &'a [Accessor<'a>]) -> OrReported<Stored<'a>> {
+    fn base(&mut self, name: Ident<'a>, path: &'a [Accessor<'a>]) -> OrReported<StoredCells<'a>> {
         let text = name.text;
         let (message, hint) = match self.meaning(text) {
             NameMeaning::Stored(stored) => return Ok(stored),
-            NameMeaning::Scalar(variable) => {
-                return Ok(Stored::Shared(StoredCells::whole(
-                    text,
-                    Rc::from([variable]),
-                    CellLayout::Number,
-                )));
-            }
-            NameMeaning::Register(register) => {
-                return Ok(Stored::Local(StoredCells::whole(text, Rc::from([register]), CellLayout::Number)));
+            NameMeaning::Number(cell) => {
+                return Ok(StoredCells::whole(text, Rc::from([cell]), CellLayout::Number));
             }
             NameMeaning::Unknown if path.iter().any(|part| matches!(part, Accessor::Field(_))) => {
                 return Err(self.property_only(name.span));
@@ -103,12 +64,9 @@ impl<'a> FwLowering<'a, '_> {
         Err(self.error(Diagnostic::error(name.span, message).hint(hint)))
     }
 
-    /// Follows indices and fields.
-    fn inside<C: Copy>(
-        &mut self,
-        mut storage: StoredCells<'a, C>,
-        target: &'a Target<'a>,
-    ) -> OrReported<StoredCells<'a, C>> {
+    /// The variables or registers that something names; evaluates its indices.
+    pub fn stored(&mut self, target: &'a Target<'a>) -> OrReported<StoredCells<'a>> {
+        let mut storage = self.base(target.name, &target.path)?;
         for part in &target.path {
             let layout = storage.layout.clone();
             match (part, layout) {
@@ -122,8 +80,12 @@ impl<'a> FwLowering<'a, '_> {
                     }
                 }
                 (Accessor::Index(_), _) => {
-                    let register = matches!(self.meaning(target.name.text), NameMeaning::Register(_));
-                    return Err(self.no_array(target, register));
+                    let what = match self.meaning(target.name.text) {
+                        NameMeaning::Number(Cell::Local(_)) => "a register, not an array",
+                        _ => "not an array",
+                    };
+                    let error = Diagnostic::error(target.span, format!("`{}` is {what}", target.name.text));
+                    return Err(self.error(error.hint("leave out the index")));
                 }
                 (Accessor::Field(name), _) => {
                     let message =
@@ -136,18 +98,9 @@ impl<'a> FwLowering<'a, '_> {
         Ok(storage)
     }
 
-    fn no_array(&mut self, target: &'a Target<'a>, register: bool) -> Reported {
-        let name = target.name.text;
-        let message = match register {
-            true => format!("`{name}` is a register, not an array"),
-            false => format!("`{name}` is not an array"),
-        };
-        self.error(Diagnostic::error(target.span, message).hint("leave out the index"))
-    }
-
-    fn indexed<C: Copy>(
+    fn indexed(
         &mut self,
-        storage: &mut StoredCells<'a, C>,
+        storage: &mut StoredCells<'a>,
         length: usize,
         inner: &CellLayout<'a>,
         index: &'a FwExpr<'a>,
@@ -165,21 +118,16 @@ impl<'a> FwLowering<'a, '_> {
         Ok(())
     }
 
-    fn number<C: Copy>(
+    /// The same place, if it is a number.
+    fn number(
         &mut self,
-        storage: StoredCells<'a, C>,
+        storage: StoredCells<'a>,
         path: &'a [Accessor<'a>],
         span: Span,
-    ) -> OrReported<Cells<'a, C>> {
-        if let Some(cell) = storage.single() {
-            return Ok(Cells::One(cell));
-        }
+    ) -> OrReported<StoredCells<'a>> {
         let name = storage.name;
         let (message, hint) = match &storage.layout {
-            CellLayout::Number => {
-                let StoredCells { name, cells, offset, indices, .. } = storage;
-                return Ok(Cells::Indexed { array: name, cells, offset, indices, span });
-            }
+            CellLayout::Number => return Ok(StoredCells { span, ..storage }),
             CellLayout::Array(..) if path.is_empty() => {
                 (format!("`{name}` is an array"), format!("name a cell, like `{name}[0]`"))
             }
@@ -199,8 +147,8 @@ impl<'a> FwLowering<'a, '_> {
     /// The register that a cell is, if its indices are constants.
     pub fn register_cell(&mut self, target: &'a Target<'a>) -> Option<RegId> {
         let mut storage = match self.meaning(target.name.text) {
-            NameMeaning::Register(register) if target.path.is_empty() => return Some(register),
-            NameMeaning::Stored(Stored::Local(storage)) => storage,
+            NameMeaning::Number(Cell::Local(register)) if target.path.is_empty() => return Some(register),
+            NameMeaning::Stored(storage) if !storage.is_shared() => storage,
             _ => return None,
         };
         for part in &target.path {
@@ -217,25 +165,25 @@ impl<'a> FwLowering<'a, '_> {
                 _ => return None,
             }
         }
-        storage.single()
+        match storage.single() {
+            Some(Cell::Local(register)) => Some(register),
+            _ => None,
+        }
     }
 
     /// From here, the edges that `edges` gives for the cell touched, whichever it is. They
     /// hold copies of `values`.
-    pub fn access<C: Copy>(
+    pub fn access(
         &mut self,
-        cells: &Cells<'a, C>,
+        cells: &StoredCells<'a>,
         values: &[&Expr<RegId>],
-        edges: &dyn Fn(C) -> Vec<(Op, Loc)>,
+        edges: &dyn Fn(Cell) -> Vec<(Op, Loc)>,
     ) -> OrReported<()> {
-        let (array, all, offset, indices, span) = match cells {
-            Cells::One(cell) => {
-                edges(*cell).into_iter().for_each(|(op, to)| self.edge(op, to));
-                return Ok(());
-            }
-            Cells::Indexed { array, cells, offset, indices, span } => (array, cells, *offset, indices, *span),
-        };
-        let from = self.at;
+        if let Some(cell) = cells.single() {
+            edges(cell).into_iter().for_each(|(op, to)| self.edge(op, to));
+            return Ok(());
+        }
+        let (from, indices) = (self.at, &cells.indices);
         let chosen: usize = indices.iter().map(|index| weight(&index.value)).sum();
         let weight = chosen + values.iter().map(|value| weight(value)).sum::<usize>();
         let count = indices.iter().fold(1usize, |count, index| count.saturating_mul(index.length));
@@ -248,62 +196,46 @@ impl<'a> FwLowering<'a, '_> {
             let (cond, skipped) = combination(indices, number);
             self.edge(Op::Assume(cond), here);
             self.at = here;
-            let Some(cell) = all.get(offset + skipped) else { continue };
+            let Some(cell) = cells.cells.get(cells.offset + skipped) else { continue };
             edges(*cell).into_iter().for_each(|(op, to)| self.edge(op, to));
         }
         self.at = from;
         for (at, index) in indices.iter().enumerate() {
             let outside = self.location();
             let kind = FailureKind::Bounds {
-                array: array.to_string(),
+                array: cells.name.to_string(),
                 length: index.length,
                 index: index.value.clone(),
             };
-            self.builder.fail(outside, Failure { kind, span });
+            self.builder.fail(outside, Failure { kind, span: cells.span });
             // The first index that is wrong is the one that is told.
-            let before = indices[..at].iter().map(|index| within(index, true));
-            let cond = Cond::and(before.chain([within(index, false)]).collect::<Vec<_>>());
+            let wrong = |index: &CellIndex| out_of(&index.value, index.length);
+            let before = indices[..at].iter().map(|index| wrong(index).negate());
+            let cond = Cond::and(before.chain([wrong(index)]).collect::<Vec<_>>());
             self.edge(Op::Assume(cond), outside);
         }
         Ok(())
     }
 
-    pub fn load(&mut self, register: RegId, from: &Located<'a>) -> OrReported<()> {
-        match from {
-            Located::Shared(cells) => self.load_shared(register, cells),
-            Located::Local(cells) => {
-                let next = self.location();
-                self.access(cells, &[], &|cell| vec![(Op::Assign(register, Expr::Leaf(cell)), next)])?;
-                self.at = next;
-                Ok(())
-            }
-        }
-    }
-
-    pub fn load_shared(&mut self, register: RegId, cells: &Cells<'a, VarId>) -> OrReported<()> {
+    /// From here, one step on the cell touched, whichever it is. It holds copies of `values`.
+    pub fn step_on(
+        &mut self,
+        cells: &StoredCells<'a>,
+        values: &[&Expr<RegId>],
+        op: &dyn Fn(Cell) -> Op,
+    ) -> OrReported<()> {
         let next = self.location();
-        self.access(cells, &[], &|variable| vec![(Op::Load(register, variable), next)])?;
+        self.access(cells, values, &|cell| vec![(op(cell), next)])?;
         self.at = next;
         Ok(())
     }
 
-    pub fn store(&mut self, to: &Located<'a>, value: &Expr<RegId>) -> OrReported<()> {
-        match to {
-            Located::Shared(cells) => self.store_shared(cells, value),
-            Located::Local(cells) => {
-                let next = self.location();
-                self.access(cells, &[value], &|cell| vec![(Op::Assign(cell, value.clone()), next)])?;
-                self.at = next;
-                Ok(())
-            }
-        }
+    pub fn load(&mut self, register: RegId, from: &StoredCells<'a>) -> OrReported<()> {
+        self.step_on(from, &[], &|cell| cell.load(register))
     }
 
-    pub fn store_shared(&mut self, cells: &Cells<'a, VarId>, value: &Expr<RegId>) -> OrReported<()> {
-        let next = self.location();
-        self.access(cells, &[value], &|variable| vec![(Op::Store(variable, value.clone()), next)])?;
-        self.at = next;
-        Ok(())
+    pub fn store(&mut self, to: &StoredCells<'a>, value: &Expr<RegId>) -> OrReported<()> {
+        self.step_on(to, &[value], &|cell| cell.store(value.clone()))
     }
 }
 
@@ -320,12 +252,11 @@ fn combination(indices: &[CellIndex], number: usize) -> (Cond<RegId>, usize) {
     (Cond::and(conds), skipped)
 }
 
-/// That an index is inside its array, or outside.
-fn within(index: &CellIndex, inside: bool) -> Cond<RegId> {
-    let below = Cond::compare(Relation::Lt, index.value.clone(), 0);
-    let above = Cond::compare(Relation::Ge, index.value.clone(), Int::from(index.length));
-    let outside = Cond::or([below, above]);
-    if inside { outside.negate() } else { outside }
+/// That a value is none of the numbers from 0 to a length, without that.
+pub(super) fn out_of(value: &Expr<RegId>, length: usize) -> Cond<RegId> {
+    let below = Cond::compare(Relation::Lt, value.clone(), 0);
+    let above = Cond::compare(Relation::Ge, value.clone(), Int::from(length));
+    Cond::or([below, above])
 }
 
 /// How many nodes an expression has.

@@ -26,7 +26,7 @@ mod steps;
 mod thread;
 
 use super::ast::{Block, FwThread, Item, StmtKind};
-use super::constants::{ConstantFault, evaluate};
+use super::constants::ConstantFault;
 use super::limits;
 use super::sink::{OrReported, Reported, Sink};
 use crate::{Diagnostic, Options};
@@ -217,8 +217,7 @@ fn members<'a>(
 ) -> OrReported<Vec<(String, Option<Int>)>> {
     let name = thread.name.text;
     let Some(range) = &thread.range else { return Ok(vec![(name.to_string(), None)]) };
-    let mut bound = |expr| evaluate(expr, &|name| globals.known(name)).map_err(|fault| work.report(fault));
-    let (low, high) = (bound(&range.low)?, bound(&range.high)?);
+    let (low, high) = (globals.constant(&range.low, work)?, globals.constant(&range.high, work)?);
     let span = range.low.span.to(range.high.span);
     if low.is_negative() {
         let error = Diagnostic::error(span, "threads are numbered from 0 or more");
@@ -255,9 +254,7 @@ fn warn_of_unused(globals: &Globals<'_>, work: &mut LoweringState<'_>) {
             continue;
         }
         let message = match what {
-            Global::Shared(_) => {
-                format!("the shared variable `{name}` is never used")
-            }
+            Global::Shared(_) => format!("the shared variable `{name}` is never used"),
             Global::Function(_) => format!("the function `{name}` is never called and was not checked"),
             _ => continue,
         };

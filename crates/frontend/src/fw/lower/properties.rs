@@ -42,26 +42,20 @@ impl<'a> Claims<'a, '_> {
         for item in items {
             match item {
                 Item::Property { kind, name, cond, span } => {
-                    if let Ok(cond) = self.cond(cond)
-                        && self.counted(*span)
-                    {
+                    if let Some(cond) = self.claimed(cond, *span) {
                         self.warn_of_sections(*kind, &cond, *span);
                         let text = self.words(*kind, *name, &cond, *span);
                         self.program.properties.push(Property { kind: *kind, cond, span: *span, text });
                     }
                 }
                 Item::Assume { cond, span } => {
-                    if let Ok(cond) = self.cond(cond)
-                        && self.counted(*span)
-                    {
+                    if let Some(cond) = self.claimed(cond, *span) {
                         self.assume(StartCondition { cond, span: *span });
                     }
                 }
                 Item::Predicates(list) => {
                     for expr in list {
-                        if let Ok(cond) = self.cond(expr)
-                            && self.counted(expr.span)
-                        {
+                        if let Some(cond) = self.claimed(expr, expr.span) {
                             self.offer(Hint { cond, span: expr.span });
                         }
                     }
@@ -113,9 +107,7 @@ impl<'a> Claims<'a, '_> {
 
     /// Adds a condition on initial values.
     fn assume(&mut self, start: StartCondition) {
-        let mut other = false;
-        start.cond.for_each_leaf(&mut |place| other |= !matches!(place, Place::Memory(_)));
-        if other {
+        if start.cond.any_leaf(|place| !matches!(place, Place::Memory(_))) {
             let message = "outside threads, `assume` is about the initial values of shared variables";
             let hint =
                 "registers start at 0 and threads at their first statement: only name shared variables";
@@ -135,8 +127,9 @@ impl<'a> Claims<'a, '_> {
         }
     }
 
-    /// Whether there may be one more.
-    fn counted(&mut self, span: Span) -> bool {
+    /// The condition of a claim, an assumption or a predicate, if there may be one more.
+    fn claimed(&mut self, expr: &'a FwExpr<'a>, span: Span) -> Option<Cond<Place>> {
+        let cond = self.cond(expr).ok()?;
         let program = &self.program;
         let count = program.properties.len() + program.hints.len() + program.starts.len();
         let fits = count < limits::PROPERTIES;
@@ -146,7 +139,7 @@ impl<'a> Claims<'a, '_> {
             self.error(span, message, "use smaller constants, or join them with `||`");
             self.work.fuel = 0;
         }
-        fits
+        fits.then_some(cond)
     }
 
     fn repeat(&mut self, range: &'a IndexRange<'a>, items: &'a [Item<'a>]) -> OrReported<()> {
@@ -298,27 +291,19 @@ impl<'a> Claims<'a, '_> {
         if let Some((_, value)) = self.counters.iter().rev().find(|(n, _)| n.text == name.text) {
             return Ok(value.clone().into());
         }
-        match self.global(name)? {
+        self.work.mentioned.insert(name.text);
+        let Some((what, _)) = self.globals.names.get(name.text) else { return Err(self.unknown_name(name)) };
+        match what {
             Global::Constant(value) => Ok(value.clone().into()),
-            Global::Shared(storage) => {
-                let storage = storage.clone();
-                self.memory(storage, name.span)
-            }
+            Global::Shared(storage) => self.memory(storage.clone(), name.span),
             Global::Record(_) => {
                 let hint = "name a variable that is one";
                 Err(self.error(name.span, format!("`{}` is a kind of struct", name.text), hint))
             }
-            _ => Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look")),
-        }
-    }
-
-    fn global(&mut self, name: Ident<'a>) -> OrReported<&Global<'a>> {
-        self.work.mentioned.insert(name.text);
-        let globals = self.globals;
-        match globals.names.get(name.text) {
-            Some((Global::Broken, _)) => Err(Reported),
-            Some((what, _)) => Ok(what),
-            None => Err(self.unknown_name(name)),
+            Global::Function(_) => {
+                Err(self.error(name.span, format!("`{}` is a function", name.text), "properties only look"))
+            }
+            Global::Broken => Err(Reported),
         }
     }
 
@@ -338,10 +323,6 @@ impl<'a> Claims<'a, '_> {
         let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         let hint = hint.unwrap_or_else(|| "properties speak of shared variables, `P@label` and `P.r`".into());
         self.work.sink.missing(error.hint(hint))
-    }
-
-    fn thread(&mut self, thread: &'a ThreadRef<'a>) -> OrReported<ThreadId> {
-        self.thread_named(thread.name, thread.index.as_deref())
     }
 
     pub(super) fn thread_named(
@@ -392,7 +373,7 @@ impl<'a> Claims<'a, '_> {
 
     /// The thread and all its places of this label.
     fn labelled(&mut self, thread: &'a ThreadRef<'a>, label: Ident<'a>) -> OrReported<(ThreadId, Vec<Loc>)> {
-        let id = self.thread(thread)?;
+        let id = self.thread_named(thread.name, thread.index.as_deref())?;
         Ok((id, self.labelled_in(id, label)?))
     }
 

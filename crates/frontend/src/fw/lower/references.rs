@@ -4,8 +4,8 @@
 //! evaluated at the call. A register can only be lent by a call that is a statement: elsewhere, a value that
 //! was read from it before the call may still be in use.
 
-use super::layout::Stored;
-use super::thread::{FwLowering, LocalName};
+use super::layout::Cell;
+use super::thread::{FwLowering, LocalName, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, FwParameter};
 use crate::fw::sink::{OrReported, Reported};
@@ -17,9 +17,12 @@ type HeldIndices = Vec<(u32, RegId)>;
 impl<'a> FwLowering<'a, '_> {
     /// Whether an argument lends a register.
     pub fn lends_register(&mut self, argument: &'a FwExpr<'a>) -> bool {
-        use super::thread::NameMeaning::{Register, Stored as InCells};
         let ExprKind::Reference(target) = &argument.kind else { return false };
-        matches!(self.meaning(target.name.text), Register(_) | InCells(Stored::Local(_)))
+        match self.meaning(target.name.text) {
+            NameMeaning::Number(cell) => matches!(cell, Cell::Local(_)),
+            NameMeaning::Stored(storage) => !storage.is_shared(),
+            _ => false,
+        }
     }
 
     /// What a parameter `&name` stands for.
@@ -42,7 +45,7 @@ impl<'a> FwLowering<'a, '_> {
         }
         let mut stored = self.stored(target)?;
         let mut held = Vec::new();
-        for index in stored.indices() {
+        for index in &mut stored.indices {
             let (register, _) = self.acquire_unscoped(parameter.name, true)?;
             self.step(Op::Assign(register, index.value.clone()));
             index.value = Expr::Leaf(register);

@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Which registers carry a name of the source.
 #[derive(Debug, Default)]
 pub(in crate::fw) struct SourceName {
-    /// FwDeclaration in the thread itself.
+    /// Declared in the thread itself.
     pub own: Vec<RegId>,
-    /// FwDeclaration in functions it calls.
+    /// Declared in functions it calls.
     pub inlined: Vec<RegId>,
     /// How many names like `r_2` were tried for it.
     copies: usize,
@@ -70,11 +70,8 @@ impl<'a> RegisterPool<'a> {
         self.taken.insert(distinct.clone());
         self.count += 1;
         let register = builder.register(distinct);
-        if inlined {
-            named.inlined.push(register)
-        } else {
-            named.own.push(register)
-        };
+        let owner = if inlined { &mut named.inlined } else { &mut named.own };
+        owner.push(register);
         (register, true)
     }
 

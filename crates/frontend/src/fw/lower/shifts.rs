@@ -4,11 +4,11 @@
 //! is one case per number of places, up to those of a machine word; what lies outside is a violation, as an
 //! index outside an array is.
 
-use super::memory::weight;
+use super::memory::{out_of, weight};
 use super::thread::FwLowering;
 use crate::fw::ast::Shift;
 use crate::fw::constants::{power_of_two, shifted};
-use crate::fw::sink::{OrReported, Reported};
+use crate::fw::sink::OrReported;
 use num_traits::One;
 use program::{Cond, Expr, Failure, FailureKind, Int, Op, RegId, Relation, Span};
 
@@ -23,10 +23,6 @@ impl FwLowering<'_, '_> {
         (value, value_span): (Expr<RegId>, Span),
         (places, places_span): (Expr<RegId>, Span),
     ) -> OrReported<Expr<RegId>> {
-        if let (Some(value), Some(places)) = (value.as_const(), places.as_const()) {
-            let power = power_of_two(places, places_span).map_err(|fault| self.wrong(fault))?;
-            return Ok(shifted(shift, value.clone().into(), power));
-        }
         // What is mentioned several times is computed once.
         let several = shift == Shift::Right || places.as_const().is_none();
         let value = if several && weight(&value) > 1 { self.in_register(value)? } else { value };
@@ -37,10 +33,6 @@ impl FwLowering<'_, '_> {
             }
             None => self.shift_by_value(shift, &value, &places, value_span.to(places_span)),
         }
-    }
-
-    fn wrong(&mut self, fault: crate::fw::constants::ConstantFault) -> Reported {
-        if self.dead { Reported } else { self.report(fault) }
     }
 
     fn shift_by_value(
@@ -60,9 +52,7 @@ impl FwLowering<'_, '_> {
             let assigned = Op::Assign(result, shifted(shift, value.clone(), Int::one() << at));
             self.edge(Op::together(vec![chosen, assigned]), next);
         }
-        let below = Cond::compare(Relation::Lt, places.clone(), 0);
-        let above = Cond::compare(Relation::Ge, places.clone(), Int::from(MOST_PLACES));
-        self.edge(Op::Assume(Cond::or([below, above])), outside);
+        self.edge(Op::Assume(out_of(places, MOST_PLACES)), outside);
         self.at = next;
         Ok(Expr::Leaf(result))
     }

@@ -21,14 +21,8 @@ pub(super) struct CellStart<'a> {
     pub counters: Counters<'a>,
 }
 
-impl CellStart<'_> {
-    /// The value of a counter.
-    pub fn known(&self, name: &str) -> Option<ConstantLookup> {
-        counter(&self.counters, name)
-    }
-}
-
-fn counter(counters: &Counters<'_>, name: &str) -> Option<ConstantLookup> {
+/// The value of a counter, if it is one of these.
+pub(super) fn counter(counters: &Counters<'_>, name: &str) -> Option<ConstantLookup> {
     let found = counters.iter().rev().find(|(counter, _)| *counter == name);
     found.map(|(_, value)| ConstantLookup::Constant(value.clone()))
 }
@@ -131,11 +125,8 @@ impl<'a> Spreading<'a, '_> {
             };
             let (range, inner) = &**repeated;
             let known = |name: &str| counter(counters, name).unwrap_or_else(|| (self.known)(name));
-            let bound = |expr| evaluate(expr, &known);
-            let (low, high) = (bound(&range.low), bound(&range.high));
-            let low = low.map_err(|fault| self.work.report(fault))?;
-            let high = high.map_err(|fault| self.work.report(fault))?;
-            let mut value = low;
+            let mut bound = |expr| evaluate(expr, &known).map_err(|fault| self.work.report(fault));
+            let (mut value, high) = (bound(&range.low)?, bound(&range.high)?);
             while value < high {
                 self.work.spend(1, range.name.span)?;
                 let mut inside = counters.clone();

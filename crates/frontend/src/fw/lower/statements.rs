@@ -1,8 +1,7 @@
 //! Statements that do not change where control goes.
 
 use super::globals::half_open;
-use super::layout::{CellLayout, Stored, StoredCells};
-use super::memory::{Cells, Located};
+use super::layout::{Cell, CellLayout, StoredCells};
 use super::starting::spread;
 use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
@@ -33,9 +32,8 @@ impl<'a> FwLowering<'a, '_> {
         if !matches!(statement.kind, StmtKind::Label(_)) {
             self.builder.describe(self.at, statement.span);
         }
-        let (mark, pending) = (self.registers.mark(), self.pending.len());
-        let result = self.nested(|l| l.dispatch(statement));
-        self.registers.release_temporaries(mark);
+        let pending = self.pending.len();
+        let result = self.with_temporaries(|l| l.nested(|l| l.dispatch(statement)));
         for (declaration, register) in self.pending.split_off(pending) {
             self.registers.release(declaration, register);
         }
@@ -136,9 +134,9 @@ impl<'a> FwLowering<'a, '_> {
                 },
             }
         }
-        let cells = registers.iter().map(|(register, _)| *register).collect();
+        let cells = registers.iter().map(|(register, _)| Cell::Local(*register)).collect();
         let storage = StoredCells::whole(declared.name.text, cells, layout);
-        self.declare(declared.name, LocalName::Stored(Stored::Local(storage)));
+        self.declare(declared.name, LocalName::Stored(storage));
         Ok(())
     }
 
@@ -147,13 +145,12 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     fn assign(&mut self, target: &'a Target<'a>, source: &'a Rvalue<'a>) -> OrReported<()> {
-        match self.assigned_place(target)? {
-            Located::Local(Cells::One(register)) => self.source_into(source, register),
-            place => {
-                let value = self.source_value(source)?;
-                self.store(&place, &value)
-            }
+        let place = self.assigned_place(target)?;
+        if let Some(Cell::Local(register)) = place.single() {
+            return self.source_into(source, register);
         }
+        let value = self.source_value(source)?;
+        self.store(&place, &value)
     }
 
     /// `x += e;` and its like: the place is found once, then read, then written.
@@ -164,11 +161,11 @@ impl<'a> FwLowering<'a, '_> {
         other: &'a FwExpr<'a>,
     ) -> OrReported<()> {
         let place = self.assigned_place(target)?;
-        let now = match &place {
-            Located::Local(Cells::One(register)) => *register,
-            place => {
+        let now = match place.single() {
+            Some(Cell::Local(register)) => register,
+            _ => {
                 let now = self.temporary()?;
-                self.load(now, place)?;
+                self.load(now, &place)?;
                 now
             }
         };
@@ -191,7 +188,7 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// Where an assignment stores; evaluates indices.
-    fn assigned_place(&mut self, target: &'a Target<'a>) -> OrReported<Located<'a>> {
+    fn assigned_place(&mut self, target: &'a Target<'a>) -> OrReported<StoredCells<'a>> {
         if let NameMeaning::Constant(_) = self.meaning(target.name.text) {
             let message = format!("`{}` is a constant and cannot be assigned to", target.name.text);
             let hint = "declare a register with `let` and assign to that";
@@ -232,7 +229,7 @@ impl<'a> FwLowering<'a, '_> {
         let pure = self.is_pure(cond, false)?;
         if pure {
             let cond = self.cond(cond)?;
-            self.assume(cond);
+            self.step(Op::Assume(cond));
         }
         Ok(pure)
     }
@@ -271,7 +268,7 @@ impl<'a> FwLowering<'a, '_> {
 
     fn evaluate_only(&mut self, expr: &'a FwExpr<'a>) -> OrReported<()> {
         match &expr.kind {
-            ExprKind::Call(name, arguments) => self.call_statement(*name, arguments),
+            ExprKind::Call(name, arguments) => self.call(*name, arguments, None, true),
             ExprKind::Atomic(atomic) => self.atomic(atomic, None),
             _ => self.value(expr).map(|_| ()),
         }

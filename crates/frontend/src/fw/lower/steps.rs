@@ -1,15 +1,15 @@
 //! Low-level statements: what the pretty printer writes for automata that no statement of the
 //! language stands for.
 
-use super::memory::{Cells, Located};
-use super::thread::{FwLowering, NameMeaning};
+use super::layout::StoredCells;
+use super::thread::FwLowering;
 use crate::Diagnostic;
 use crate::fw::ast::{
     Accessor, Block, ExprKind, Fail, FwExpr, Ident, Rvalue, Stmt, StmtKind, Target, UpdateOperator,
 };
 use crate::fw::sink::{OrReported, Reported};
 use num_traits::ToPrimitive;
-use program::{Arith, Expr, Failure, FailureKind, Op, RegId, Span, VarId};
+use program::{Arith, Expr, Failure, FailureKind, Op, RegId, Span};
 
 impl<'a> FwLowering<'a, '_> {
     /// Standing here is a violation.
@@ -44,11 +44,7 @@ impl<'a> FwLowering<'a, '_> {
                 Diagnostic::error(inner.span, "`unchecked` stands before an assignment or an `assume`");
             return Err(self.error(error.hint("leave it out here")));
         }
-        self.without_guard(|l| l.unguarded(inner))
-    }
-
-    fn unguarded(&mut self, inner: &'a Stmt<'a>) -> OrReported<()> {
-        self.nested(|l| l.dispatch(inner))
+        self.without_guard(|l| l.nested(|l| l.dispatch(inner)))
     }
 
     fn without_guard<T>(&mut self, inner: impl FnOnce(&mut Self) -> OrReported<T>) -> OrReported<T> {
@@ -93,14 +89,13 @@ impl<'a> FwLowering<'a, '_> {
         span: Span,
     ) -> OrReported<Op> {
         if let Some(register) = self.register_cell(target) {
-            return match self.plain_cell(value)? {
-                Some(Cells::One(variable)) => Ok(Op::Load(register, variable)),
-                Some(Cells::Indexed { .. }) => Err(self.no_part(span)),
-                None => Ok(Op::Assign(register, self.pure_value(value)?)),
+            let Some(cells) = self.plain_cell(value)? else {
+                return Ok(Op::Assign(register, self.pure_value(value)?));
             };
+            return cells.single().map(|cell| cell.load(register)).ok_or_else(|| self.no_part(span));
         }
-        match self.cells(target)? {
-            Cells::One(variable) if locked => Ok(Op::Store(variable, self.pure_value(value)?)),
+        match self.cells(target)?.single() {
+            Some(cell) if locked => Ok(cell.store(self.pure_value(value)?)),
             _ => Err(self.no_part(span)),
         }
     }
@@ -123,11 +118,9 @@ impl<'a> FwLowering<'a, '_> {
     }
 
     /// The variable that an expression names, if it does nothing else.
-    fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<Cells<'a, VarId>>> {
+    fn plain_cell(&mut self, expr: &'a FwExpr<'a>) -> OrReported<Option<StoredCells<'a>>> {
         let place = match &expr.kind {
-            ExprKind::Name(name)
-                if matches!(self.meaning(name), NameMeaning::Scalar(_) | NameMeaning::Stored(_)) =>
-            {
+            ExprKind::Name(name) if self.is_stepped(name) => {
                 self.named(Ident { text: name, span: expr.span })?
             }
             ExprKind::Cell(target)
@@ -137,10 +130,7 @@ impl<'a> FwLowering<'a, '_> {
             }
             _ => return Ok(None),
         };
-        match place {
-            Located::Shared(cells) => Ok(Some(cells)),
-            Located::Local(_) => Err(self.no_part(expr.span)),
-        }
+        if place.is_shared() { Ok(Some(place)) } else { Err(self.no_part(expr.span)) }
     }
 
     fn has_pure_path(&mut self, target: &'a Target<'a>) -> OrReported<bool> {

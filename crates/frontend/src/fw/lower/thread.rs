@@ -1,7 +1,7 @@
 //! The state of lowering one thread: where we are, what names mean, where jumps go.
 
 use super::globals::{Global, Globals};
-use super::layout::{CellLayout, Stored, StoredCells};
+use super::layout::{Cell, CellLayout, StoredCells};
 use super::registers::RegisterPool;
 use super::{Finished, LoweringState};
 use crate::Diagnostic;
@@ -10,7 +10,7 @@ use crate::fw::constants::{ConstantFault, ConstantLookup, evaluate};
 use crate::fw::limits;
 use crate::fw::sink::{OrReported, Reported};
 use crate::fw::suggest::did_you_mean;
-use program::{Cond, Int, Loc, Op, RegId, Span, ThreadBuilder, VarId};
+use program::{Int, Loc, Op, RegId, Span, ThreadBuilder};
 use std::collections::{HashMap, HashSet};
 
 /// What a local name stands for.
@@ -19,7 +19,7 @@ pub(super) enum LocalName<'a> {
     Constant(Int),
     Register(RegId),
     /// An array or struct of registers, or what a reference stands for.
-    Stored(Stored<'a>),
+    Stored(StoredCells<'a>),
 }
 
 /// Names declared in one block, and the registers to give back at its end.
@@ -42,10 +42,10 @@ impl<'a> Scope<'a> {
 /// What a name means inside a thread.
 pub(super) enum NameMeaning<'a> {
     Constant(Int),
-    Register(RegId),
-    Scalar(VarId),
+    /// A variable or a register.
+    Number(Cell),
     /// An array, a struct, or a cell that a reference stands for.
-    Stored(Stored<'a>),
+    Stored(StoredCells<'a>),
     Function,
     Broken,
     Unknown,
@@ -203,8 +203,17 @@ impl<'a> FwLowering<'a, '_> {
         result
     }
 
-    pub fn report(&mut self, fault: ConstantFault) -> Reported {
-        self.work.report(fault)
+    /// Reports what is wrong with a constant, unless control cannot come here.
+    pub fn wrong(&mut self, fault: ConstantFault) -> Reported {
+        if self.dead { Reported } else { self.work.report(fault) }
+    }
+
+    /// Runs `inner` and gives back the temporaries it took: what it leaves in them is used at once.
+    pub fn with_temporaries<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.registers.mark();
+        let result = inner(self);
+        self.registers.release_temporaries(mark);
+        result
     }
 
     /// A new place that nothing leads to yet.
@@ -324,7 +333,7 @@ impl<'a> FwLowering<'a, '_> {
         if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             return match local {
                 LocalName::Constant(value) => NameMeaning::Constant(value.clone()),
-                LocalName::Register(register) => NameMeaning::Register(*register),
+                LocalName::Register(register) => NameMeaning::Number(Cell::Local(*register)),
                 LocalName::Stored(stored) => stored_meaning(stored),
             };
         }
@@ -332,7 +341,7 @@ impl<'a> FwLowering<'a, '_> {
         self.work.mentioned.insert(name);
         match what {
             Global::Constant(value) => NameMeaning::Constant(value.clone()),
-            Global::Shared(storage) => stored_meaning(&Stored::Shared(storage.clone())),
+            Global::Shared(storage) => stored_meaning(storage),
             Global::Record(_) => NameMeaning::Unknown,
             Global::Function(_) => NameMeaning::Function,
             Global::Broken => NameMeaning::Broken,
@@ -348,10 +357,10 @@ impl<'a> FwLowering<'a, '_> {
     pub fn known(&self, name: &str) -> ConstantLookup {
         match self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             Some((LocalName::Constant(value), _)) => ConstantLookup::Constant(value.clone()),
-            Some((LocalName::Register(_) | LocalName::Stored(Stored::Local(_)), _)) => {
-                ConstantLookup::Other("a register")
+            Some((LocalName::Stored(storage), _)) if storage.is_shared() => {
+                ConstantLookup::Other("a shared variable")
             }
-            Some((LocalName::Stored(Stored::Shared(_)), _)) => ConstantLookup::Other("a shared variable"),
+            Some((LocalName::Register(_) | LocalName::Stored(_), _)) => ConstantLookup::Other("a register"),
             None => self.globals.known(name),
         }
     }
@@ -369,20 +378,9 @@ impl<'a> FwLowering<'a, '_> {
         let error = Diagnostic::error(name.span, format!("`{}` is not declared", name.text));
         self.work.sink.missing(error.hint(hint))
     }
-
-    /// Passes only if the condition holds; a step to a new place.
-    pub fn assume(&mut self, cond: Cond<RegId>) {
-        self.step(Op::Assume(cond));
-    }
 }
 
 /// A name for one number is a register or a variable, however it came about.
-fn stored_meaning<'a>(stored: &Stored<'a>) -> NameMeaning<'a> {
-    let register = |storage: &StoredCells<'a, RegId>| storage.single().map(NameMeaning::Register);
-    let variable = |storage: &StoredCells<'a, VarId>| storage.single().map(NameMeaning::Scalar);
-    let number = match stored {
-        Stored::Shared(storage) => variable(storage),
-        Stored::Local(storage) => register(storage),
-    };
-    number.unwrap_or_else(|| NameMeaning::Stored(stored.clone()))
+fn stored_meaning<'a>(stored: &StoredCells<'a>) -> NameMeaning<'a> {
+    stored.single().map_or_else(|| NameMeaning::Stored(stored.clone()), NameMeaning::Number)
 }

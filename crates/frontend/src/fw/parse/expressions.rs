@@ -130,11 +130,8 @@ impl<'a> FwParser<'a, '_> {
     pub(super) fn node(&mut self, kind: ExprKind<'a>, span: Span, height: u16) -> OrReported<FwExpr<'a>> {
         if height >= limits::HEIGHT {
             let message = format!("this expression is more than {} operations deep", limits::HEIGHT);
-            let error = Diagnostic::error(span, message).hint("compute it in several steps");
-            let reported = self.error(error);
             // The tree is too high to keep, but not too high to drop.
-            drop(kind);
-            return Err(reported);
+            return Err(self.error(Diagnostic::error(span, message).hint("compute it in several steps")));
         }
         Ok(FwExpr { kind, span, height: height + 1 })
     }
@@ -152,15 +149,10 @@ impl<'a> FwParser<'a, '_> {
             }
             compared |= strength == COMPARISON;
             let right = self.operation(strength + 1)?;
-            left = self.combined(operator, left, right)?;
+            let (span, height) = (left.span.to(right.span), left.height.max(right.height));
+            left = self.node(operator.node(left, right), span, height)?;
         }
         Ok(left)
-    }
-
-    /// An operator with its sides.
-    fn combined(&mut self, operator: Operator, a: FwExpr<'a>, b: FwExpr<'a>) -> OrReported<FwExpr<'a>> {
-        let (span, height) = (a.span.to(b.span), a.height.max(b.height));
-        self.node(operator.node(a, b), span, height)
     }
 
     fn operand(&mut self) -> OrReported<FwExpr<'a>> {
