@@ -137,9 +137,7 @@ impl UnsatProof {
         }
         used.into_iter().filter(|fact| *fact < hypotheses).collect()
     }
-}
 
-impl UnsatProof {
     /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`.
     pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> UnsatProof {
         let moved = |id: &mut FactId| {

@@ -91,7 +91,7 @@ impl Tableau {
             return Relaxed::Empty;
         }
         let Some((var, value)) = self.simplex.fractional() else {
-            return Relaxed::Integral(self.model());
+            return Relaxed::Integral(self.simplex.rounded().collect());
         };
         if *patience == 0 {
             return Relaxed::Fractional;
@@ -113,11 +113,6 @@ impl Tableau {
             }
         }
         answer
-    }
-
-    fn model(&self) -> Model {
-        let value = |var| Some((var, self.simplex.value(var)?.to_int()?.clone()));
-        self.simplex.vars().filter_map(value).collect()
     }
 }
 

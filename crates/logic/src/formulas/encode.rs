@@ -73,7 +73,7 @@ impl Propositions {
     }
 
     /// A propositional model, as the truth of each atom.
-    pub(crate) fn model(&mut self) -> Option<impl Fn(&Atom) -> bool + use<>> {
+    pub(crate) fn model(&mut self) -> Option<impl Fn(&Atom) -> Option<bool> + use<>> {
         if self.solver.solve_limited(&[]) != lbool::TRUE {
             return None;
         }
@@ -82,7 +82,7 @@ impl Propositions {
             .iter()
             .map(|(atom, literal)| (atom.clone(), self.solver.value_lit(*literal) == lbool::TRUE))
             .collect();
-        Some(move |atom: &Atom| truth.get(atom).copied().unwrap_or(false))
+        Some(move |atom: &Atom| truth.get(atom).copied())
     }
 
     /// Forbids that all these atoms hold.

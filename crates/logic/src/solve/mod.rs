@@ -63,21 +63,24 @@ impl FromIterator<(Var, Int)> for Model {
     }
 }
 
-/// The answer to a question about a conjunction.
+/// The answer to a question: whether a conjunction has a solution, or whether formulas have a common one.
 #[derive(Clone, Debug)]
-pub enum Decided {
-    /// It has this solution.
+pub enum Outcome<P> {
+    /// There is this solution.
     Sat(Model),
-    /// It has none, and this proves it.
-    Unsat(UnsatProof),
+    /// There is none, and this proves it.
+    Unsat(P),
 }
 
-impl Decided {
+impl<P> Outcome<P> {
     /// Whether there is a solution.
     pub fn is_sat(&self) -> bool {
-        matches!(self, Decided::Sat(_))
+        matches!(self, Outcome::Sat(_))
     }
 }
+
+/// The answer to a question about a conjunction.
+pub type Decided = Outcome<UnsatProof>;
 
 /// Decides a conjunction of atoms over the integers.
 ///
