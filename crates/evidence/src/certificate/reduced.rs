@@ -1,6 +1,6 @@
 //! States that cover all others, as a proof.
 
-use super::{Proof, ReducedProof, read_gaps, subject, write_gaps};
+use super::{CLOSED_SET, Proof, ReducedProof, read_gaps, subject, write_gaps};
 use crate::check::{SetPiece, check_piece, in_pieces};
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states_of, write_closed,
@@ -10,6 +10,7 @@ use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
+use crate::smtlib::unwritten;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Acting, Buffered, DataDomain, Gaps, OnDomain, Rules, on_kinds, on_reduced};
 use program::{Program, Renaming, VarId};
@@ -123,14 +124,21 @@ pub(super) fn write_rules(
     write_renamings(renamings, out)
 }
 
-/// That so many states were explored, and by which rules.
-pub(super) fn explored(states: &str, rules: Rules) -> String {
+/// That so many states were explored, by which rules and up to which names.
+pub(super) fn explored(
+    states: usize,
+    rules: Rules,
+    renamings: &[Renaming],
+    statistics: &Statistics,
+) -> String {
+    let states = counted(states, "state");
+    let (names, bound) = (names_of(renamings), no_bound(statistics));
     let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
     let acting = match rules.acting {
         Acting::Everybody => "",
         Acting::InReach => {
             return format!(
-                "{states} explored{settled}, beyond which nothing can go wrong as the program is written"
+                "{states} explored{settled}, beyond which nothing can go wrong as the program is written{names}{bound}"
             );
         }
         Acting::ByText => ", by the steps of a few agents where they are enough",
@@ -138,7 +146,17 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     };
     let runs = if rules.runs { ", several at once where nobody makes a difference in between" } else { "" };
     let dead = if rules.dead_registers { ", with registers that nothing reads any more" } else { "" };
-    format!("all {states} explored{settled}{acting}{runs}{dead}")
+    format!("all {states} explored{settled}{acting}{runs}{dead}{names}{bound}")
+}
+
+/// That the search had bounds on store buffers and none was reached, if so.
+pub(super) fn no_bound(statistics: &Statistics) -> &'static str {
+    statistics.k.map_or("", |_| ", no store buffer bound was reached")
+}
+
+/// What kind of file states are written to that may be reduced.
+pub(super) fn kind_of(rules: Rules, renamings: &[Renaming]) -> &'static EvidenceKind {
+    if rules.is_none() && renamings.is_empty() { &CLOSED_SET } else { &REDUCED_SET }
 }
 
 /// That small gaps are the same, if they are.
@@ -217,7 +235,7 @@ impl Proof for ReducedProof {
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
         let message = "which steps may be left out of a reduced search has no form in SMT-LIB; \
                        with --reduce none there is a closed set, which has one";
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        Err(unwritten(message))
     }
 
     fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
@@ -225,24 +243,21 @@ impl Proof for ReducedProof {
     }
 
     fn how(&self, statistics: &Statistics) -> String {
-        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-        let states = counted(self.set.states.len(), "state");
-        let names = names_of(&self.renamings);
-        match self.gaps {
-            None if !self.forgotten.is_empty() => {
-                let without = counted(self.forgotten.len(), "variable");
-                format!(
-                    "proved for integers of any size, whatever {without} may hold: {}{names}{bound}",
-                    explored(&states, self.rules)
-                )
-            }
-            None => format!("{}{names}{bound}", explored(&states, self.rules)),
-            Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order{}{}{names})",
-                counted(self.set.states.len(), "kind"),
+        let states = self.set.states.len();
+        if let Some(gaps) = self.gaps {
+            return format!(
+                "proved for integers of any size by {} of states (same order{}{}{})",
+                counted(states, "kind"),
                 same_gaps(gaps),
                 if self.rules.settled { ", threads as far as they can go alone" } else { "" },
-            ),
+                names_of(&self.renamings),
+            );
         }
+        let explored = explored(states, self.rules, &self.renamings, statistics);
+        if self.forgotten.is_empty() {
+            return explored;
+        }
+        let without = counted(self.forgotten.len(), "variable");
+        format!("proved for integers of any size, whatever {without} may hold: {explored}")
     }
 }

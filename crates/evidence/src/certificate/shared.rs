@@ -8,14 +8,12 @@
 //! Each process writes its part to a file of its own. One behind the other, the parts are the evidence that a single
 //! process would write.
 
-use super::reduced::{explored, names_of, write_rules};
+use super::reduced::{explored, kind_of, write_rules};
 use super::{Proof, SharedProof};
-use crate::certificate::{CLOSED_SET, REDUCED_SET};
 use crate::check::missing;
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
-use crate::known::KnownFacts;
-use crate::numbers::counted;
 use crate::obligations::{Looking, NeededStates, Obligations};
+use crate::smtlib::unwritten;
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
 use machine::{
     Buffered, DataDomain, Local, OnDomain, SHARDS, StateRef, StateSet, on_reduced, shard_of, shard_of_hash,
@@ -251,7 +249,7 @@ fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
 
 impl Proof for SharedProof {
     fn kind(&self) -> &'static EvidenceKind {
-        if !self.rules.is_none() || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
+        kind_of(self.rules, &self.renamings)
     }
 
     /// A part alone proves nothing.
@@ -270,17 +268,11 @@ impl Proof for SharedProof {
     }
 
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "the states are spread over several processes"))
-    }
-
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::default())
+        Err(unwritten("the states are spread over several processes"))
     }
 
     fn how(&self, statistics: &Statistics) -> String {
-        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-        let states = counted(self.states, "state");
-        let (explored, names) = (explored(&states, self.rules), names_of(&self.renamings));
-        format!("{explored}{names}{bound}, by {} processes", self.processes)
+        let explored = explored(self.states, self.rules, &self.renamings, statistics);
+        format!("{explored}, by {} processes", self.processes)
     }
 }

@@ -35,7 +35,7 @@ impl CubeFacts {
     pub(super) fn begin(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
         self.retract(0);
         self.cube_loaded = false;
-        self.add(atoms, facts);
+        self.assume(atoms, facts);
         self.cube = self.listed.len();
     }
 
@@ -46,21 +46,17 @@ impl CubeFacts {
 
     /// Adds the facts of a step.
     pub(super) fn assume(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
-        self.add(atoms, facts);
-    }
-
-    /// Returns to the facts of the cube.
-    pub(super) fn leave_step(&mut self) {
-        self.retract(self.cube);
-    }
-
-    fn add(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
         self.known.resize(atoms.len().max(self.known.len()), false);
         for fact in facts {
             if fact != TRUE && !std::mem::replace(&mut self.known[fact as usize], true) {
                 self.listed.push(fact);
             }
         }
+    }
+
+    /// Returns to the facts of the cube.
+    pub(super) fn leave_step(&mut self) {
+        self.retract(self.cube);
     }
 
     fn retract(&mut self, count: usize) {

@@ -2,7 +2,6 @@
 
 use super::CubeFlaw;
 use crate::CubeProof;
-use crate::symbolic::Name;
 use logic::{Atom, Var};
 use machine::{LocalFirst, Machine, Slot};
 use program::Program;
@@ -66,7 +65,7 @@ fn control_exists<M: Machine>(machine: &M, global: &M::Global, locals: &[M::Loca
 
 /// Predicates must speak of slots, and of some.
 fn check_predicates<R, G, L>(proof: &CubeProof<R, G, L>) -> Result<(), CubeFlaw> {
-    let slot = |var| matches!(proof.vocabulary.name(var), Some(Name::Slot(_)));
+    let slot = |var| proof.vocabulary.slot_of(var).is_some();
     let fits = |atom: &Atom| !atom.is_true() && !atom.is_false() && atom.vars().all(slot);
     match proof.predicates.iter().position(|predicate| !fits(predicate)) {
         Some(at) => Err(CubeFlaw::Predicate(at)),
@@ -81,10 +80,7 @@ fn check_literals<M: Machine, R>(
     cubes_of: &[Vec<u32>],
 ) -> Result<(), CubeFlaw> {
     let vars = (0..proof.vocabulary.len()).map(Var::at);
-    let named = |var: Var| match proof.vocabulary.name(var) {
-        Some(Name::Slot(slot)) => Some((slot, var.index())),
-        _ => None,
-    };
+    let named = |var: Var| Some((proof.vocabulary.slot_of(var)?, var.index()));
     let numbers: FxHashMap<Slot, usize> = vars.filter_map(named).collect();
     // By variable: the last control that has it.
     let mut seen = vec![usize::MAX; proof.vocabulary.len()];

@@ -4,17 +4,17 @@
 //! `q0.1.2` its kept store 2 to variable 1, `l0.1` its newest forgotten store to variable 1, `p0.1` the
 //! pool of the older ones and `n0.1` a forgotten one newer than that of the pool.
 
-use super::FileError;
 use super::read::Reading;
 use super::states::{LocalLine, SharedLine, kept_numbers};
-use super::steps::MAX_DIGITS;
+use super::steps::integer;
 use super::write::RecordWriter;
+use super::{FileError, somebody_at};
 use crate::certificate::{read_renamings, write_renamings};
 use crate::cubes::check_cubes;
 use crate::record::Record;
-use crate::symbolic::{Name, Vocabulary};
+use crate::symbolic::Vocabulary;
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop};
-use logic::{Atom, Int, Linear, Relation, Var};
+use logic::{Atom, Linear, Relation, Var};
 use machine::{Forgotten, Keep, Local, Recall, Slot};
 use program::{Names, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
@@ -33,14 +33,28 @@ fn named<T: Copy>(known: &[(T, &str)], name: &str) -> Option<T> {
     known.iter().find(|(_, word)| *word == name).map(|(value, _)| *value)
 }
 
+/// Writes how much a machine recalls.
+pub(crate) fn write_recall(
+    Recall { k, keep, forgotten }: Recall,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
+    out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")
+}
+
+/// How much a machine recalls, if the next line says so.
+pub(crate) fn read_recall(reading: &mut Reading<'_>) -> Result<Option<Recall>, FileError> {
+    let Some(Record::Recall { k, keep, forgotten }) = reading.records.next_record()? else { return Ok(None) };
+    let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
+    Ok(named.map(|(keep, forgotten)| Recall { k, keep, forgotten }))
+}
+
 pub(crate) fn write_cubes(
     program: &Program,
     proof: &CubeProof,
     out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
-    let Recall { k, keep, forgotten } = proof.recall;
-    let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
-    out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
+    write_recall(proof.recall, out)?;
     write_renamings(&proof.renamings, out)?;
     write_cubes_of(program, proof, out)
 }
@@ -63,7 +77,7 @@ impl SharedNumber for Option<ThreadId> {
     }
 
     fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
-        number.is_none_or(|t| t < program.threads.len()).then(|| number.map(ThreadId::new))
+        somebody_at(program, number)
     }
 }
 
@@ -119,17 +133,13 @@ pub(super) trait ShapeLine: LocalLine + Eq + Hash {
 
 impl ShapeLine for Local {
     fn shape(&self, thread: usize) -> Record {
-        shape_record(thread, self)
+        let forgotten = self.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
+        Record::Shape { thread, location: self.loc.index(), kept: kept_numbers(self), forgotten }
     }
 
     fn bytes(&self) -> usize {
         128 + 8 * (self.kept.len() + self.forgotten.len())
     }
-}
-
-pub(super) fn shape_record(thread: usize, shape: &Local) -> Record {
-    let forgotten = shape.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
-    Record::Shape { thread, location: shape.loc.index(), kept: kept_numbers(shape), forgotten }
 }
 
 fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
@@ -142,8 +152,7 @@ fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
     };
     let mut terms = Vec::new();
     for (var, factor) in atom.expr().terms() {
-        let Some(Name::Slot(slot)) = vocabulary.name(*var) else { return None };
-        terms.push((factor.to_string(), slot_word(slot)));
+        terms.push((factor.to_string(), slot_word(vocabulary.slot_of(*var)?)));
     }
     Some(Record::Predicate { relation, constant: atom.expr().constant().to_string(), terms })
 }
@@ -153,10 +162,8 @@ fn speaking_names(program: &Program, vocabulary: &Vocabulary) -> logic::Terms {
     let names = Names::original(program);
     let mut terms = logic::Terms::new();
     for index in 0..vocabulary.len() {
-        let text = match vocabulary.name(Var::at(index)) {
-            Some(Name::Slot(slot)) if slot_exists(program, slot) => slot_text(&names, slot),
-            _ => String::new(),
-        };
+        let slot = vocabulary.slot_of(Var::at(index)).filter(|slot| slot_exists(program, *slot));
+        let text = slot.map(|slot| slot_text(&names, slot)).unwrap_or_default();
         let taken = text.is_empty() || terms.find(&text).is_some();
         terms.var(&if taken { format!("{text}#{index}") } else { text });
     }
@@ -187,7 +194,8 @@ pub(crate) fn slot_exists(program: &Program, slot: Slot) -> bool {
     }
 }
 
-fn slot_word(slot: Slot) -> String {
+/// A slot as a letter and numbers.
+pub(crate) fn slot_word(slot: Slot) -> String {
     match slot {
         Slot::Memory(v) => format!("m{}", v.index()),
         Slot::Register(t, r) => format!("r{}.{}", t.index(), r.index()),
@@ -199,34 +207,26 @@ fn slot_word(slot: Slot) -> String {
 }
 
 fn slot_named(program: &Program, word: &str) -> Option<Slot> {
-    let kind = word.chars().next()?;
-    let mut numbers = word[kind.len_utf8()..].split('.').map(|digits| digits.parse::<u32>().ok());
-    let (first, second, third) = (numbers.next()?? as usize, numbers.next(), numbers.next());
-    let slot = match (kind, second, third) {
-        ('m', None, None) => Slot::Memory(VarId::new(first)),
-        ('r', Some(second), None) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
-        ('q', Some(second), Some(third)) => {
-            Slot::Queued(ThreadId::new(first), VarId::new(second? as usize), third?)
-        }
-        ('l', Some(second), None) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
-        ('p', Some(second), None) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
-        ('n', Some(second), None) => Slot::Newer(ThreadId::new(first), VarId::new(second? as usize)),
+    let (kind, numbers) = word.split_at_checked(1)?;
+    let numbers: Vec<u32> = numbers.split('.').map(|digits| digits.parse().ok()).collect::<Option<_>>()?;
+    let (thread, variable) = (|t: u32| ThreadId::new(t as usize), |v: u32| VarId::new(v as usize));
+    let slot = match (kind, &numbers[..]) {
+        ("m", [v]) => Slot::Memory(variable(*v)),
+        ("r", [t, r]) => Slot::Register(thread(*t), RegId::new(*r as usize)),
+        ("q", [t, v, entry]) => Slot::Queued(thread(*t), variable(*v), *entry),
+        ("l", [t, v]) => Slot::Last(thread(*t), variable(*v)),
+        ("p", [t, v]) => Slot::Pool(thread(*t), variable(*v)),
+        ("n", [t, v]) => Slot::Newer(thread(*t), variable(*v)),
         _ => return None,
     };
-    (numbers.next().is_none() && slot_exists(program, slot)).then_some(slot)
-}
-
-fn integer(text: &str) -> Option<Int> {
-    // Reading a number takes time quadratic in its length.
-    (text.len() <= MAX_DIGITS).then(|| text.parse().ok())?
+    slot_exists(program, slot).then_some(slot)
 }
 
 /// Checks the rest of a file. All of it is held in memory, and what the checker works out as
 /// well: any cube may cover what any step leads to.
 pub(crate) fn check_cube_file(reading: &mut Reading<'_>) -> Result<usize, FileError> {
-    let budget = reading.budget;
-    let proof = read_cubes(reading, budget)?;
-    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(budget));
+    let proof = read_cubes(reading)?;
+    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(reading.budget));
     check_cubes(&reading.task, &proof, &monitor)?;
     Ok(proof.cubes.len())
 }
@@ -240,36 +240,27 @@ impl Monitor for Within {
     }
 }
 
-/// Reads the rest of a file, up to so many bytes in memory.
-pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<CubeProof, FileError> {
-    let records = &mut reading.records;
-    let recall = match records.next_record()? {
-        Some(Record::Recall { k, keep, forgotten }) => {
-            let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
-            named.map(|(keep, forgotten)| Recall { k, keep, forgotten })
-        }
-        _ => None,
-    };
-    let Some(recall) = recall else {
-        return Err(records.wrong("what the machine remembers is missing"));
+/// Reads the rest of a file, as far as the budget goes.
+pub(crate) fn read_cubes(reading: &mut Reading<'_>) -> Result<CubeProof, FileError> {
+    let Some(recall) = read_recall(reading)? else {
+        return Err(reading.records.wrong("what the machine remembers is missing"));
     };
     let program = reading.task.program;
     let renamings = read_renamings(reading, program)?;
-    let proof = read_cubes_of(reading, recall, budget)?;
+    let proof = read_cubes_of(reading, recall)?;
     Ok(CubeProof { renamings: renamings.into(), ..proof })
 }
 
-/// Reads what follows what the machine recalls, up to so many bytes in memory.
+/// Reads what follows what the machine recalls, as far as the budget goes.
 pub(super) fn read_cubes_of<R, G: SharedNumber, L: ShapeLine>(
     reading: &mut Reading<'_>,
     recall: R,
-    budget: usize,
 ) -> Result<CubeProof<R, G, L>, FileError> {
     let (program, records) = (reading.task.program, &mut reading.records);
     let mut reader = CubesReader::new(program, recall);
     while let Some(record) = records.next_record()? {
         reader.record(record).map_err(|message| records.wrong(message))?;
-        if reader.bytes > budget {
+        if reader.bytes > reading.budget {
             return Err(Rejected::Stopped(Stop::Memory).into());
         }
     }
@@ -362,7 +353,7 @@ impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
             let slot = slot_named(self.program, slot)?;
             sum.push((self.proof.vocabulary.slot(slot), integer(factor)?));
         }
-        Some(Atom::new(relation, Linear::new(sum, integer(constant)?)))
+        Some(Atom::new(relation, Linear::new(sum, integer::<logic::Int>(constant)?)))
     }
 
     fn control(&mut self, shared: Option<usize>, shapes: &[usize]) -> Option<(G, Vec<L>)> {

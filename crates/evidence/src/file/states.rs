@@ -3,30 +3,29 @@
 //! Large sets are never held in memory: the file is read several times instead, each time for the
 //! states that fit the budget.
 
-use super::FileError;
-use super::cubes::shape_record;
+use super::cubes::ShapeLine;
 use super::read::{Reading, RecordSource, Records};
 use super::write::RecordWriter;
+use super::{FileError, location_at, somebody_at, variable_at};
 use crate::obligations::{Looking, check_stream};
 use crate::record::Record;
 use crate::robust::Attacks;
-use crate::{ClosedSet, Controls, Rejected, Task};
+use crate::{ClosedSet, Controls, Rejected};
 use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper};
-use program::{Loc, Program, ThreadId, VarId};
+use program::{Program, ThreadId};
 use std::io;
 
-/// Checks the states that follow, about this task. They are read again and again.
-pub(crate) fn check_states(
+/// Checks the states that follow, of a machine. They are read again and again.
+pub(crate) fn check_states<M: Machine<Global: SharedLine, Local: LocalLine>>(
     reading: &mut Reading<'_>,
-    task: &Task<'_>,
+    machine: &M,
     gaps: Option<Gaps>,
     looking: Looking,
-) -> Result<Dictionary, FileError> {
-    let machine = task.machine();
+) -> Result<Dictionary<M::Global, M::Local>, FileError> {
     match gaps {
-        None => check_states_on(reading, Stepper::new(&machine), looking),
+        None => check_states_on(reading, Stepper::new(machine), looking),
         Some(gaps) => {
-            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            let domain = GapStepper::with(machine, gaps).ok_or(Rejected::Window)?;
             check_states_on(reading, domain, looking)
         }
     }
@@ -156,12 +155,8 @@ impl SharedLine for Option<ThreadId> {
     }
 
     fn of(program: &Program, record: &Record) -> Option<Option<ThreadId>> {
-        match record {
-            Record::Global { holder } if holder.is_none_or(|t| t < program.threads.len()) => {
-                Some(holder.map(ThreadId::new))
-            }
-            _ => None,
-        }
+        let Record::Global { holder } = record else { return None };
+        somebody_at(program, *holder)
     }
 }
 
@@ -169,7 +164,7 @@ impl LocalLine for Local {
     fn line(&self, thread: usize) -> Record {
         match self.forgotten.is_empty() {
             true => Record::Local { thread, location: self.loc.index(), buffer: kept_numbers(self) },
-            false => shape_record(thread, self),
+            false => self.shape(thread),
         }
     }
 
@@ -195,15 +190,13 @@ fn local(
     kept: &[Option<usize>],
     forgotten: &[(usize, bool)],
 ) -> Option<Local> {
-    let exists = location < program.threads.get(thread)?.locs().count();
-    let mut local = Local::at(exists.then(|| Loc::new(location))?);
-    let variable = |v: usize| (v < program.variables.len()).then(|| VarId::new(v));
+    let mut local = Local::at(location_at(program, thread, location)?);
     let entry = |entry: &Option<usize>| match *entry {
-        Some(v) => variable(v).map(Entry::Store),
+        Some(v) => variable_at(program, v).map(Entry::Store),
         None => Some(Entry::Barrier),
     };
     local.kept = kept.iter().map(entry).collect::<Option<_>>()?;
-    let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
+    let summary = |(v, several): &(usize, bool)| Some((variable_at(program, *v)?, *several));
     local.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
     Some(local)
 }

@@ -1,13 +1,15 @@
 //! The steps of a run, in files: as traces and witnesses have them.
 
 use super::write::RecordWriter;
+use super::{thread_at, variable_at};
 use crate::record::Record;
 use machine::{Event, TraceStep};
-use program::{EdgeId, Int, Names, Program, ThreadId, VarId};
+use program::{EdgeId, Int, Names, Program, VarId};
 use std::io;
+use std::str::FromStr;
 
 /// Integers with more digits than this are no evidence of ours.
-pub(super) const MAX_DIGITS: usize = 4096;
+const MAX_DIGITS: usize = 4096;
 
 /// The steps read so far.
 #[derive(Default)]
@@ -19,18 +21,17 @@ pub(super) struct StepsRead {
 impl StepsRead {
     /// Takes up a record; `None` if it is no step of the program.
     pub(super) fn read(&mut self, program: &Program, record: Record) -> Option<()> {
-        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
-        let variable_id = |at: usize| (at < program.variables.len()).then(|| VarId::new(at));
         match record {
             Record::Initial { variable, value } => {
-                self.initial.push((variable_id(variable)?, integer(&value)?));
+                self.initial.push((variable_at(program, variable)?, integer(&value)?));
             }
             Record::Drain { thread, variable } => {
-                let event = Event::Drain { thread: thread_id(thread)?, variable: variable_id(variable)? };
+                let (thread, variable) = (thread_at(program, thread)?, variable_at(program, variable)?);
+                let event = Event::Drain { thread, variable };
                 self.steps.push(TraceStep { event, choice: None });
             }
             Record::Step { thread, edge, choice } => {
-                let thread = thread_id(thread)?;
+                let thread = thread_at(program, thread)?;
                 let choice = match choice {
                     Some(text) => Some(integer(&text)?),
                     None => None,
@@ -48,7 +49,7 @@ impl StepsRead {
 }
 
 /// Reading a number takes time quadratic in its length, so that is looked at first.
-fn integer(text: &str) -> Option<Int> {
+pub(super) fn integer<N: FromStr>(text: &str) -> Option<N> {
     if text.len() <= MAX_DIGITS { text.parse().ok() } else { None }
 }
 
