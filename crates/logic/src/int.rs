@@ -227,13 +227,6 @@ macro_rules! operator {
                 $trait::$method(&self, other)
             }
         }
-        impl $trait<Int> for &Int {
-            type Output = Int;
-            #[inline]
-            fn $method(self, other: Int) -> Int {
-                $trait::$method(self, &other)
-            }
-        }
         impl $trait for Int {
             type Output = Int;
             #[inline]

@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use crate::terms::atom::Atom;
 use crate::terms::formula::{Formula, FormulaNode};
 
+#[derive(Default)]
 pub(crate) struct Propositions {
     solver: BasicSolver,
     atoms: HashMap<Atom, Lit, FxBuildHasher>,
@@ -19,11 +20,7 @@ pub(crate) struct Propositions {
 impl Propositions {
     /// Asserts all the formulas.
     pub(crate) fn new(formulas: &[Formula]) -> Propositions {
-        let mut propositions = Propositions {
-            solver: BasicSolver::default(),
-            atoms: HashMap::default(),
-            nodes: HashMap::default(),
-        };
+        let mut propositions = Propositions::default();
         for formula in formulas {
             let literal = propositions.literal(formula);
             propositions.clause(vec![literal]);

@@ -62,8 +62,7 @@ impl Formula {
         match self.node() {
             FormulaNode::Atom(atom) => Formula::from(atom.negate()),
             FormulaNode::Not(inner) => inner.clone(),
-            FormulaNode::And(parts) if parts.is_empty() => Formula::truth(false),
-            FormulaNode::Or(parts) if parts.is_empty() => Formula::truth(true),
+            _ if self.is_true() || self.is_false() => Formula::truth(self.is_false()),
             _ => Formula::build(FormulaNode::Not(self.clone())),
         }
     }
