@@ -19,7 +19,7 @@ pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
-pub(crate) use reduced::{REDUCED_SET, read_renamings, write_renamings};
+pub(crate) use reduced::{REDUCED_SET, read_renamings, same_gaps, write_renamings};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};

@@ -13,6 +13,7 @@
 //! The moves are those of the machine ([`machine::Machine`]), written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
+use crate::cubes::control_slots;
 use crate::file::slot_word;
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Gaps, Local, MoveOf, Moves, Slot, State, ValueSource, WithBuffers};
@@ -175,15 +176,9 @@ impl<M: WithBuffers> ListedScript<'_, M> {
             .zip(&self.set.controls.locals)
             .map(|(local, all)| all.iter().position(|l| l == local));
         let known = known_global.zip(known.collect::<Option<Vec<_>>>());
-        let mut slots: Vec<Slot> = self.program().variable_ids().map(Slot::Memory).collect();
-        for (thread, local) in self.program().thread_ids().zip(&locals) {
-            self.machine.slots(thread, local, &mut slots);
-        }
-        let start = |slot: &Slot| {
-            let domain = machine::initial_value(self.program(), *slot);
-            within(&name_of(slot), &domain)
-        };
-        let mut asserts: Vec<String> = slots.iter().map(start).collect();
+        let slots = control_slots(self.machine, &locals).into_iter();
+        let start = |slot: Slot| within(&name_of(&slot), &machine::initial_value(self.program(), slot));
+        let mut asserts: Vec<String> = slots.map(start).collect();
         let memory = |place: &Place| match *place {
             Place::Memory(variable) => name_of(&Slot::Memory(variable)),
             _ => number(0),

@@ -73,10 +73,7 @@ fn demanded(record: Record) -> Option<Demanded> {
     Some(Demanded {
         states: states
             .into_iter()
-            .map(|known| match known {
-                Some(known) => state(known).map(Some),
-                None => Some(None),
-            })
+            .map(|known| known.map_or(Some(None), |known| state(known).map(Some)))
             .collect::<Option<_>>()?,
         memory: memory.into_iter().map(fact).collect::<Option<_>>()?,
         holder: match holder {

@@ -23,9 +23,9 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         let forgotten = read_forgotten(reading)?;
         let (program, model) = (reading.task.program, reading.task.model);
         let program = subject(program, &forgotten).ok_or(Rejected::Forgotten)?;
-        let reduced = head(reading, &program)?;
+        let (gaps, rules, renamings) = head(reading, &program)?;
         let machine = Task::safe(&program, model).machine();
-        let count = with_domain(&machine, &reduced, CheckFile { reading })??;
+        let count = with_domain(&machine, gaps, rules, &renamings, CheckFile { reading })??;
         Ok(Claim::Safe(model, count))
     },
     read: Some(|reading| {
@@ -37,9 +37,6 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         Ok(Certificate::Reduced(Box::new(proof)))
     }),
 };
-
-/// What is known of values, the rules, and the renamings up to which states are listed.
-type Reduced = (Option<Gaps>, Rules, Vec<Renaming>);
 
 /// The variables whose values are forgotten.
 fn read_forgotten(reading: &mut Reading<'_>) -> Result<Vec<VarId>, FileError> {
@@ -56,7 +53,11 @@ fn read_forgotten(reading: &mut Reading<'_>) -> Result<Vec<VarId>, FileError> {
     }
 }
 
-fn head(reading: &mut Reading<'_>, program: &Program) -> Result<Reduced, FileError> {
+/// What is known of values, the rules, and the renamings up to which states are listed.
+fn head(
+    reading: &mut Reading<'_>,
+    program: &Program,
+) -> Result<(Option<Gaps>, Rules, Vec<Renaming>), FileError> {
     let gaps = read_gaps(reading)?;
     let mut rules = Rules::default();
     loop {
@@ -160,7 +161,7 @@ pub(super) fn kind_of(rules: Rules, renamings: &[Renaming]) -> &'static Evidence
 }
 
 /// That small gaps are the same, if they are.
-pub(super) fn same_gaps(gaps: Gaps) -> String {
+pub(crate) fn same_gaps(gaps: Gaps) -> String {
     if gaps.precision > 0 { format!(", same gaps up to {}", gaps.precision) } else { String::new() }
 }
 
@@ -198,13 +199,16 @@ impl OnDomain for CheckProof<'_> {
 /// Makes the domain that a proof is about; renamings that do not preserve the program are refused.
 fn with_domain<W: OnDomain>(
     machine: &Buffered<'_>,
-    (gaps, rules, renamings): &Reduced,
+    gaps: Option<Gaps>,
+    rules: Rules,
+    renamings: &[Renaming],
     work: W,
 ) -> Result<W::Done, Rejected> {
-    let Some(gaps) = gaps else {
-        return on_reduced(machine, *rules, renamings, work).ok_or(Rejected::Renaming);
+    let done = match gaps {
+        None => on_reduced(machine, rules, renamings, work),
+        Some(gaps) => on_kinds(machine, gaps, rules, renamings, work).ok_or(Rejected::Window)?,
     };
-    on_kinds(machine, *gaps, *rules, renamings, work).ok_or(Rejected::Window)?.ok_or(Rejected::Renaming)
+    done.ok_or(Rejected::Renaming)
 }
 
 impl Proof for ReducedProof {
@@ -215,9 +219,9 @@ impl Proof for ReducedProof {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let program = self.subject(task.program).ok_or(Rejected::Forgotten)?;
         let machine = Task { program: &program, ..*task }.machine();
-        let reduced = (self.gaps, self.rules, self.renamings.clone());
         in_pieces(&self.set.states, monitor, &|piece| {
-            with_domain(&machine, &reduced, CheckProof { proof: self, piece, monitor })?
+            let check = CheckProof { proof: self, piece, monitor };
+            with_domain(&machine, self.gaps, self.rules, &self.renamings, check)?
         })
     }
 

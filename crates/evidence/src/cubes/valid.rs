@@ -104,7 +104,7 @@ fn check_literals<M: Machine, R>(
 }
 
 /// The slots of a control; memory always exists.
-pub(super) fn control_slots<M: Machine>(machine: &M, shapes: &[M::Local]) -> Vec<Slot> {
+pub(crate) fn control_slots<M: Machine>(machine: &M, shapes: &[M::Local]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = machine.program().variable_ids().map(Slot::Memory).collect();
     for (thread, shape) in machine.program().thread_ids().zip(shapes) {
         machine.slots(thread, shape, &mut slots);

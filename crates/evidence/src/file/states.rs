@@ -7,7 +7,7 @@ use super::cubes::ShapeLine;
 use super::read::{Reading, RecordSource, Records};
 use super::write::RecordWriter;
 use super::{FileError, location_at, somebody_at, variable_at};
-use crate::obligations::{Looking, check_stream};
+use crate::obligations::{Looking, check_stream, packed_into};
 use crate::record::Record;
 use crate::robust::Attacks;
 use crate::{ClosedSet, Controls, Rejected};
@@ -61,9 +61,7 @@ pub(crate) fn read_states_of(reading: &mut Reading<'_>, program: &Program) -> Re
     let mut states = StateSet::new();
     let mut packed = Vec::new();
     scan(program.threads.len(), &reading.open, &mut |at, state| {
-        packed.clear();
-        state.pack(&mut packed);
-        if !controls.name(state) || states.insert(&packed, None).is_err() {
+        if !controls.name(state) || states.insert(packed_into(&mut packed, state), None).is_err() {
             return Err(Rejected::Malformed(at).into());
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::write::RecordWriter;
 use super::{thread_at, variable_at};
+use crate::cause::line;
 use crate::record::Record;
 use machine::{Event, TraceStep};
 use program::{EdgeId, Int, Names, Program, VarId};
@@ -32,10 +33,7 @@ impl StepsRead {
             }
             Record::Step { thread, edge, choice } => {
                 let thread = thread_at(program, thread)?;
-                let choice = match choice {
-                    Some(text) => Some(integer(&text)?),
-                    None => None,
-                };
+                let choice = choice.map_or(Some(None), |text| integer(&text).map(Some))?;
                 if edge >= program.thread(thread).edges().len() {
                     return None;
                 }
@@ -73,8 +71,7 @@ pub(super) fn write_steps(
             ),
             Event::Step { thread, edge } => {
                 let taken = program.thread(thread).edge(edge);
-                let line =
-                    program.source.place(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
+                let line = line(program, taken.span);
                 let choice = step.choice.as_ref().map(Int::to_string);
                 (
                     Record::Step { thread: thread.index(), edge: edge.index(), choice },
