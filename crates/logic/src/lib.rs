@@ -14,7 +14,7 @@
 //! | ask whether a predicate or its negation follows from a cube | [`Context`] |
 //! | decide once, with a model or a certificate | [`decide`], [`decide_formulas`] |
 //! | verify inductive invariants | [`entails_formula`], [`check`], [`check_formulas`] |
-//! | find out which atoms matter | [`minimal_core`], [`quick_core`] |
+//! | find out which atoms matter | [`minimal_core`], [`quick_core`], [`small_core`] |
 //! | eliminate variables | [`project`] |
 //! | learn predicates from a path | [`interpolate`], [`interpolate_as`] |
 //! | ask another solver | [`smtlib_formula`] |
@@ -52,7 +52,7 @@ mod smtlib;
 mod solve;
 mod terms;
 
-pub use self::core::{minimal_core, quick_core};
+pub use self::core::{minimal_core, quick_core, small_core};
 pub use certificate::{Combination, FactId, Flaw, ProofStep, UnsatProof};
 pub use check::check;
 pub use context::{Context, Truth};

@@ -8,7 +8,7 @@
 
 use super::atoms::{AtomId, Atoms, TRUE};
 use logic::{Atom, Context, Decided, Formula, FormulaOutcome};
-use logic::{check, check_formulas, decide, decide_formulas, minimal_core, quick_core};
+use logic::{check, check_formulas, decide, decide_formulas, small_core};
 use std::collections::BTreeSet;
 
 /// Cores up to this size are made minimal.
@@ -176,11 +176,7 @@ impl CubeFacts {
 
 /// Positions of atoms that contradict each other, by a certificate that was checked.
 fn checked_core(atoms: &[Atom]) -> Option<Vec<usize>> {
-    let mut core = quick_core(atoms)?;
-    if core.len() <= SHORT {
-        let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
-        core = minimal_core(&few)?.into_iter().map(|at| core[at]).collect();
-    }
+    let core = small_core(atoms, SHORT)?;
     let chosen: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
     match decide(&chosen) {
         Decided::Unsat(certificate) if check(&chosen, &certificate).is_ok() => Some(core),

@@ -13,7 +13,7 @@ mod encode;
 
 use crate::certificate::{Flaw, UnsatProof};
 use crate::check::check;
-use crate::core::{minimal_core, quick_core};
+use crate::core::small_core;
 use crate::solve::{Decided, Model, Outcome, decide};
 use crate::terms::atom::Atom;
 use crate::terms::formula::Formula;
@@ -134,12 +134,7 @@ impl CaseSearch<'_> {
 /// The lemma that excludes contradictory atoms.
 fn lemma(atoms: &[Atom]) -> Lemma {
     // Minimising pays for itself in cases excluded, unless the core is long.
-    let core = match quick_core(atoms) {
-        Some(core) if core.len() <= 16 => {
-            let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
-            let least = minimal_core(&few).unwrap_or_else(|| (0..few.len()).collect());
-            least.into_iter().map(|at| few[at].clone()).collect()
-        }
+    let core: Vec<Atom> = match small_core(atoms, 16) {
         Some(core) => core.iter().map(|at| atoms[*at].clone()).collect(),
         None => atoms.to_vec(),
     };

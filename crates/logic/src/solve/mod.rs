@@ -98,14 +98,12 @@ pub type Decided = Outcome<UnsatProof>;
 /// }
 /// ```
 pub fn decide(atoms: &[Atom]) -> Decided {
+    let refuted = |why| Decided::Unsat(UnsatProof { steps: vec![ProofStep::Contradiction(why)] });
     if let Some(position) = atoms.iter().position(Atom::is_false) {
-        let step = ProofStep::Contradiction(Combination::one(position as u32));
-        return Decided::Unsat(UnsatProof { steps: vec![step] });
+        return refuted(Combination::one(position as u32));
     }
     match cycles::examine(atoms) {
-        Cycles::Negative(cycle) => {
-            return Decided::Unsat(UnsatProof { steps: vec![ProofStep::Contradiction(cycle)] });
-        }
+        Cycles::Negative(cycle) => return refuted(cycle),
         Cycles::Solution(values) => {
             let model: Model = values.into_iter().collect();
             if atoms.iter().all(|atom| model.satisfies(atom)) {
