@@ -415,8 +415,8 @@ impl Translation<'_> {
             let dividend = if negative { -a.clone() } else { a.clone() };
             let whole = Linear::from(quotient).times(&size) + rest;
             let sign = if negative { Atom::lt(a.clone(), 0) } else { Atom::ge(a.clone(), 0) };
-            let within = [Atom::ge(rest, 0), Atom::lt(rest, size.clone())];
-            let atoms = [vec![sign, Atom::eq(dividend, whole)], within.to_vec()].concat();
+            let atoms =
+                vec![sign, Atom::eq(dividend, whole), Atom::ge(rest, 0), Atom::lt(rest, size.clone())];
             let value = Linear::from(if op == Arith::Div { quotient } else { rest });
             let flipped = negative != (op == Arith::Div && by.signum() < 0);
             (if flipped { -value } else { value }, atoms)

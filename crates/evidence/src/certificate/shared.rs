@@ -87,7 +87,7 @@ impl OnDomain for CheckPart<'_> {
         let mut piece = OwnPiece::new(domain, proof, here, rounds, monitor)?;
         piece.send_round()?;
         loop {
-            // While letters are under way the next states are looked at.
+            // While messages are under way the next states are looked at.
             piece.send_round()?;
             let all = piece.receive_round()?;
             if all.idle || all.rejected {
@@ -153,7 +153,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
 
     /// Looks at some states, and posts what others must have.
     fn send_round(&mut self) -> Result<(), Rejected> {
-        let mut letters: Vec<Vec<u8>> = vec![Vec::new(); self.rounds.workers()];
+        let mut messages: Vec<Vec<u8>> = vec![Vec::new(); self.rounds.workers()];
         let (first, before) = (self.at, self.seen);
         for _ in 0..STATES_PER_ROUND.min(self.left) {
             let (Some(state), None) = (self.at, &self.rejected) else { break };
@@ -167,7 +167,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
                 let owner = owner[shard_of_hash(hash)];
                 match here.contains(&owner) {
                     true => needed.add_hashed(next, hash),
-                    false => put(next, &mut letters[owner]),
+                    false => put(next, &mut messages[owner]),
                 }
             });
             self.set_rejected(visited.err());
@@ -179,9 +179,9 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
             let why = missing(&mut self.obligations, self.states, before, some, &is_here);
             self.set_rejected(Some(why));
         }
-        let idle = self.left == 0 && letters.iter().all(Vec::is_empty);
+        let idle = self.left == 0 && messages.iter().all(Vec::is_empty);
         let news = PartNews { idle, rejected: self.rejected.is_some() };
-        self.rounds.post(news.with(letters)).map_err(lost)
+        self.rounds.post(news.with(messages)).map_err(lost)
     }
 
     /// What all said of a round. What others need must be there.
@@ -213,25 +213,25 @@ struct PartNews {
 }
 
 impl PartNews {
-    /// A letter to everybody: the news, and the states that must be there.
-    fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
+    /// A message to everybody: the news, and the states that must be there.
+    fn with(self, messages: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
         let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
-        let letter = |letter: Vec<u8>| std::iter::once(head).chain(letter).collect();
-        letters.into_iter().map(letter).enumerate().collect()
+        let message = |message: Vec<u8>| std::iter::once(head).chain(message).collect();
+        messages.into_iter().map(message).enumerate().collect()
     }
 }
 
 /// Writes a state that another process must have, behind its length.
-fn put(state: &[u8], letter: &mut Vec<u8>) {
-    letter.extend((state.len() as u32).to_le_bytes());
-    letter.extend_from_slice(state);
+fn put(state: &[u8], message: &mut Vec<u8>) {
+    message.extend((state.len() as u32).to_le_bytes());
+    message.extend_from_slice(state);
 }
 
 /// What all say together, and whether something makes no sense; the states that others need are needed.
 fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
     let (mut all, mut garbled) = (PartNews { idle: true, rejected: false }, false);
-    for (_, letter) in mail {
-        let Some((head, mut states)) = letter.split_first() else { continue };
+    for (_, message) in mail {
+        let Some((head, mut states)) = message.split_first() else { continue };
         all.idle &= head & 1 > 0;
         all.rejected |= head & 2 > 0;
         while let Some((length, rest)) = states.split_first_chunk::<4>() {

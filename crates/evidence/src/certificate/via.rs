@@ -153,10 +153,8 @@ impl Proof for Via {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let other = self.pass.forward(task, monitor)?;
         check_set(&Task::safe(&other, SC), self.gaps, Looking::ForViolations, &self.set, monitor)?;
-        match self.pass.attacks(&other, self.gaps, monitor)? {
-            Some(attacks) => attacks.fail_from(&self.set, monitor),
-            None => Ok(()),
-        }
+        let attacks = self.pass.attacks(&other, self.gaps, monitor)?;
+        attacks.map_or(Ok(()), |attacks| attacks.fail_from(&self.set, monitor))
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {

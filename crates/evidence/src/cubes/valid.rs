@@ -67,10 +67,8 @@ fn control_exists<M: Machine>(machine: &M, global: &M::Global, locals: &[M::Loca
 fn check_predicates<R, G, L>(proof: &CubeProof<R, G, L>) -> Result<(), CubeFlaw> {
     let slot = |var| proof.vocabulary.slot_of(var).is_some();
     let fits = |atom: &Atom| !atom.is_true() && !atom.is_false() && atom.vars().all(slot);
-    match proof.predicates.iter().position(|predicate| !fits(predicate)) {
-        Some(at) => Err(CubeFlaw::Predicate(at)),
-        None => Ok(()),
-    }
+    let wrong = proof.predicates.iter().position(|predicate| !fits(predicate));
+    wrong.map_or(Ok(()), |at| Err(CubeFlaw::Predicate(at)))
 }
 
 /// Literals must be numbers of predicates, in increasing order, about slots of the control.
