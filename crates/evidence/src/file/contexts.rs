@@ -1,6 +1,6 @@
 //! Files that say that nothing is violated within some number of contexts, by states or by cubes.
 
-use super::cubes::{ShapeLine, SharedNumber, Within, read_cubes_of, write_cubes_of};
+use super::cubes::{Within, read_cubes_of, write_cubes_of};
 use super::read::Reading;
 use super::states::{LocalLine, SharedLine, check_states, write_closed};
 use super::write::RecordWriter;
@@ -85,29 +85,11 @@ impl SharedLine for Turns {
     }
 }
 
-impl SharedNumber for Turns {
-    const LISTED: bool = true;
-
-    fn number(&self, listed: &[Turns]) -> Option<usize> {
-        listed.iter().position(|turns| turns == self)
-    }
-
-    fn numbered(_: &Program, listed: &[Turns], number: Option<usize>) -> Option<Turns> {
-        listed.get(number?).copied()
-    }
-}
-
-impl ShapeLine for Planned {
-    fn shape(&self, thread: usize) -> Record {
-        self.line(thread)
-    }
-
+impl LocalLine for Planned {
     fn bytes(&self) -> usize {
         128 + 8 * self.leaving.len()
     }
-}
 
-impl LocalLine for Planned {
     fn line(&self, thread: usize) -> Record {
         let turn = |turn: u8| (turn != NEVER).then_some(turn);
         let leaving = self.leaving.iter().map(|(variable, t)| (variable.index(), turn(*t))).collect();

@@ -4,21 +4,20 @@
 //! `q0.1.2` its kept store 2 to variable 1, `l0.1` its newest forgotten store to variable 1, `p0.1` the
 //! pool of the older ones and `n0.1` a forgotten one newer than that of the pool.
 
+use super::FileError;
 use super::read::Reading;
-use super::states::{LocalLine, SharedLine, kept_numbers};
+use super::states::{LocalLine, SharedLine};
 use super::steps::integer;
 use super::write::RecordWriter;
-use super::{FileError, somebody_at};
 use crate::certificate::{read_renamings, write_renamings};
 use crate::cubes::check_cubes;
 use crate::record::Record;
 use crate::symbolic::Vocabulary;
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop};
 use logic::{Atom, Linear, Relation, Var};
-use machine::{Forgotten, Keep, Local, Recall, Slot};
+use machine::{Forgotten, Keep, Recall, Slot};
 use program::{Names, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::io;
 
 const KEEP: [(Keep, &str); 2] = [(Keep::Newest, "newest"), (Keep::Oldest, "oldest")];
@@ -59,30 +58,8 @@ pub(crate) fn write_cubes(
     write_cubes_of(program, proof, out)
 }
 
-/// What threads share, as the first number of a control.
-pub(super) trait SharedNumber: SharedLine + Eq {
-    /// Whether it has a line of its own, and the number of that.
-    const LISTED: bool;
-    /// Its number.
-    fn number(&self, listed: &[Self]) -> Option<usize>;
-    /// What has this number.
-    fn numbered(program: &Program, listed: &[Self], number: Option<usize>) -> Option<Self>;
-}
-
-impl SharedNumber for Option<ThreadId> {
-    const LISTED: bool = false;
-
-    fn number(&self, _: &[Self]) -> Option<usize> {
-        self.map(ThreadId::index)
-    }
-
-    fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
-        somebody_at(program, number)
-    }
-}
-
 /// Writes all but what the machine recalls.
-pub(super) fn write_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+pub(super) fn write_cubes_of<R, G: SharedLine, L: LocalLine>(
     program: &Program,
     proof: &CubeProof<R, G, L>,
     out: &mut RecordWriter<'_>,
@@ -121,25 +98,6 @@ pub(super) fn write_cubes_of<R, G: SharedNumber, L: ShapeLine>(
         out.put(&Record::Cube { control: cube.control, holds: signed(true), fails: signed(false) }, "")?;
     }
     Ok(())
-}
-
-/// A thread's part of a control, as a line of a proof by cubes.
-pub(super) trait ShapeLine: LocalLine + Eq + Hash {
-    /// Its line.
-    fn shape(&self, thread: usize) -> Record;
-    /// Bytes in memory, roughly.
-    fn bytes(&self) -> usize;
-}
-
-impl ShapeLine for Local {
-    fn shape(&self, thread: usize) -> Record {
-        let forgotten = self.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
-        Record::Shape { thread, location: self.loc.index(), kept: kept_numbers(self), forgotten }
-    }
-
-    fn bytes(&self) -> usize {
-        128 + 8 * (self.kept.len() + self.forgotten.len())
-    }
 }
 
 fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
@@ -252,7 +210,7 @@ pub(crate) fn read_cubes(reading: &mut Reading<'_>) -> Result<CubeProof, FileErr
 }
 
 /// Reads what follows what the machine recalls, as far as the budget goes.
-pub(super) fn read_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+pub(super) fn read_cubes_of<R, G: SharedLine, L: LocalLine>(
     reading: &mut Reading<'_>,
     recall: R,
 ) -> Result<CubeProof<R, G, L>, FileError> {
@@ -285,7 +243,7 @@ struct CubesReader<'p, R, G, L> {
     bytes: usize,
 }
 
-impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
+impl<'p, R, G: SharedLine, L: LocalLine> CubesReader<'p, R, G, L> {
     fn new(program: &'p Program, recall: R) -> CubesReader<'p, R, G, L> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let (renamings, vocabulary) = (Box::default(), Vocabulary::default());
@@ -363,7 +321,7 @@ impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
         let shared = G::numbered(self.program, &self.shared, shared)?;
         let shapes = shapes.iter().zip(&self.shapes).map(|(number, all)| all.get(*number));
         let shapes: Vec<L> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
-        self.bytes += 64 + shapes.iter().map(ShapeLine::bytes).sum::<usize>();
+        self.bytes += 64 + shapes.iter().map(LocalLine::bytes).sum::<usize>();
         Some((shared, shapes))
     }
 

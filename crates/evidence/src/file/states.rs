@@ -3,7 +3,6 @@
 //! Large sets are never held in memory: the file is read several times instead, each time for the
 //! states that fit the budget.
 
-use super::cubes::ShapeLine;
 use super::read::{Reading, RecordSource, Records};
 use super::write::RecordWriter;
 use super::{FileError, location_at, somebody_at, variable_at};
@@ -13,6 +12,7 @@ use crate::robust::Attacks;
 use crate::{ClosedSet, Controls, Rejected};
 use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper};
 use program::{Program, ThreadId};
+use std::hash::Hash;
 use std::io;
 
 /// Checks the states that follow, of a machine. They are read again and again.
@@ -80,19 +80,39 @@ pub(crate) fn fails_every_attack(
 }
 
 /// The part of a control that threads share, as a line.
-pub(crate) trait SharedLine: Clone {
+pub(crate) trait SharedLine: Clone + Eq {
+    /// Whether proofs by cubes have lines for it, so that controls speak of the numbers of these.
+    const LISTED: bool = true;
+
     /// Its line.
     fn line(&self) -> Record;
     /// What a line says, if it is such a line and speaks of what exists.
     fn of(program: &Program, record: &Record) -> Option<Self>;
+
+    /// Its number in the controls of a proof by cubes.
+    fn number(&self, listed: &[Self]) -> Option<usize> {
+        listed.iter().position(|shared| shared == self)
+    }
+
+    /// What has this number there.
+    fn numbered(_: &Program, listed: &[Self], number: Option<usize>) -> Option<Self> {
+        listed.get(number?).cloned()
+    }
 }
 
 /// A thread's part of a control, as a line.
-pub(crate) trait LocalLine: Clone {
+pub(crate) trait LocalLine: Clone + Eq + Hash {
     /// Its line.
     fn line(&self, thread: usize) -> Record;
     /// What a line says, if it is such a line: the thread and its control, if there is such a control.
     fn of(program: &Program, record: &Record) -> Option<Option<(usize, Self)>>;
+    /// Bytes in memory, roughly.
+    fn bytes(&self) -> usize;
+
+    /// Its line in a proof by cubes.
+    fn shape(&self, thread: usize) -> Record {
+        self.line(thread)
+    }
 }
 
 /// The controls that a file names, and how many states follow.
@@ -148,6 +168,8 @@ impl<G: SharedLine, L: LocalLine> Dictionary<G, L> {
 }
 
 impl SharedLine for Option<ThreadId> {
+    const LISTED: bool = false;
+
     fn line(&self) -> Record {
         Record::Global { holder: self.map(ThreadId::index) }
     }
@@ -156,9 +178,26 @@ impl SharedLine for Option<ThreadId> {
         let Record::Global { holder } = record else { return None };
         somebody_at(program, *holder)
     }
+
+    fn number(&self, _: &[Self]) -> Option<usize> {
+        self.map(ThreadId::index)
+    }
+
+    fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
+        somebody_at(program, number)
+    }
 }
 
 impl LocalLine for Local {
+    fn shape(&self, thread: usize) -> Record {
+        let forgotten = self.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
+        Record::Shape { thread, location: self.loc.index(), kept: kept_numbers(self), forgotten }
+    }
+
+    fn bytes(&self) -> usize {
+        128 + 8 * (self.kept.len() + self.forgotten.len())
+    }
+
     fn line(&self, thread: usize) -> Record {
         match self.forgotten.is_empty() {
             true => Record::Local { thread, location: self.loc.index(), buffer: kept_numbers(self) },
@@ -234,7 +273,7 @@ pub(super) fn state_of(numbers: &[i64], threads: usize, state: &mut State) -> Op
 }
 
 /// The kept stores of a control by the numbers of their variables; a fence has none.
-pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
+fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
     let number = |entry: &Entry| match entry {
         Entry::Store(variable) => Some(variable.index()),
         Entry::Barrier => None,
