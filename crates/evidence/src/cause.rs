@@ -85,7 +85,7 @@ impl Missed {
 }
 
 /// ` (line 9)`, if the text has lines.
-fn line(program: &Program, span: Span) -> String {
+pub(crate) fn line(program: &Program, span: Span) -> String {
     program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 

@@ -19,7 +19,7 @@ pub(crate) use basis::{BASIS, EXPLORED_BASIS, MULTISET_BASIS};
 pub(crate) use cubes::CUBE_SET;
 pub(crate) use listed::{CLOSED_SET, GAP_SET, read_gaps, write_gaps};
 pub(crate) use pools::POOL_SET;
-pub(crate) use reduced::{REDUCED_SET, read_renamings, write_renamings};
+pub(crate) use reduced::{REDUCED_SET, read_renamings, same_gaps, write_renamings};
 pub(crate) use via::{FLAT_SET, ROBUST_SET};
 
 use crate::file::{EvidenceKind, RecordWriter};
@@ -46,8 +46,10 @@ pub(crate) trait Proof {
     /// Writes obligations for other solvers; how many.
     fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize>;
 
-    /// What it knows of places in the program.
-    fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop>;
+    /// What it knows of places in the program; nothing, if it does not have all states in memory.
+    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
+        Ok(KnownFacts::default())
+    }
 
     /// How it proves the program safe, in a few words.
     fn how(&self, statistics: &Statistics) -> String;

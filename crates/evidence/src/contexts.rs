@@ -6,6 +6,7 @@
 //! runs of more contexts, so it is never a proof of safety. Checking it takes time, and such a bound is mostly
 //! told when the time is out; so it is checked when it is found, and the type says so.
 
+use crate::certificate::same_gaps;
 use crate::check::check_closed;
 use crate::cubes::check_cubes_on;
 use crate::obligations::Looking;
@@ -124,11 +125,8 @@ impl WithinContexts {
             }
             ContextStates::Listed { gaps: Some(gaps), set } => {
                 let kinds = counted(set.states.len(), "kind");
-                let known = match gaps.precision {
-                    0 => "same order".to_string(),
-                    precision => format!("same order, same gaps up to {precision}"),
-                };
-                format!("{any} and integers of any size: all {kinds} of states ({known})")
+                let gaps = same_gaps(*gaps);
+                format!("{any} and integers of any size: all {kinds} of states (same order{gaps})")
             }
             ContextStates::Cubes(proof) => {
                 let cubes = counted(proof.cubes.len(), "conjunction");

@@ -211,12 +211,9 @@ impl HappensBeforeBuilder<'_> {
     }
 
     fn write(&mut self, variable: VarId, written: LastWrite) {
-        let over = std::mem::replace(&mut self.memory[variable.index()], written.clone());
-        self.overwrite(&over, &written);
-    }
-
-    fn overwrite(&mut self, over: &LastWrite, by: &LastWrite) {
-        let Some(node) = by.node else { return };
+        let by = written.node;
+        let over = std::mem::replace(&mut self.memory[variable.index()], written);
+        let Some(node) = by else { return };
         if let Some(store) = over.node {
             self.link(store, node, Link::StoreOrder);
         }

@@ -212,7 +212,7 @@ pub(crate) fn known_by_cubes(
             "The proof has {} on the values up to the names of threads. It says nothing about single places.",
             counted(proof.cubes.len(), "condition")
         );
-        return Ok(KnownFacts { about, everywhere: Vec::new(), places: Vec::new() });
+        return Ok(KnownFacts { about, ..KnownFacts::default() });
     }
     let mut cubes = Cubes::new(task, proof);
     cubes.collect(monitor)?;

@@ -52,10 +52,10 @@ pub use robust::{RobustProof, attacks_of, carries_over};
 pub use simplify::{happens_under_sc, simplify};
 pub use smtlib::write_smtlib;
 pub use spill::{ChunkRead, NotSpilled, Spill, SpillFile, SpilledStates};
+pub use task::{Goal, Task};
 pub use vacuous::{VacuousClaim, vacuous, without_start};
 pub use verdict::{
-    Goal, Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop,
-    Task, Verdict,
+    Ignore, Monitor, MostStates, Named, Patience, Progress, Reason, Refinements, Statistics, Stop, Verdict,
 };
 pub use witness::{CheckedWitness, Witness, WitnessRejected};
 

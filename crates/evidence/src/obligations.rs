@@ -203,7 +203,8 @@ pub(crate) fn check_stream<'m, D: DataDomain<'m>, E: From<Rejected>>(
     }
 }
 
-fn packed_into<'a>(packed: &'a mut Vec<u8>, state: &State) -> &'a [u8] {
+/// A state, packed; what was in `packed` before is gone.
+pub(crate) fn packed_into<'a>(packed: &'a mut Vec<u8>, state: &State) -> &'a [u8] {
     packed.clear();
     state.pack(packed);
     packed

@@ -4,7 +4,6 @@
 //! stand left. What speaks of buffered stores is left out: texts have no name for those.
 
 use crate::CubeProof;
-use crate::symbolic::Name;
 use logic::{Atom, Relation};
 use machine::Slot;
 use program::{Arith, Cond, Expr, Int, Place, Relation as Compared};
@@ -37,9 +36,9 @@ impl CubeProof {
             *side = if so_far == Expr::from(0) { value } else { Expr::binary(Arith::Add, so_far, value) };
         };
         for (var, factor) in atom.expr().terms() {
-            let place = match self.vocabulary.name(*var)? {
-                Name::Slot(Slot::Memory(variable)) => Place::Memory(variable),
-                Name::Slot(Slot::Register(thread, register)) => Place::Register(thread, register),
+            let place = match self.vocabulary.slot_of(*var)? {
+                Slot::Memory(variable) => Place::Memory(variable),
+                Slot::Register(thread, register) => Place::Register(thread, register),
                 _ => return None,
             };
             let value = Expr::Leaf(place);

@@ -9,6 +9,7 @@
 //! A search that was cut short proves nothing about what it did not see. Its final states carry an
 //! execution each, which the checker runs on the exact machine with unbounded buffers.
 
+use crate::obligations::packed_into;
 use crate::{ClosedSet, Controls, Monitor, Progress, Reason, Rejected, Task};
 use machine::{Agents, Event, Full, Local, Persistent, State, StateSet, Stepper, WithBuffers};
 use program::{Int, Place, Quantifier, Question, VarId};
@@ -308,8 +309,7 @@ fn reach(
     packed: &mut Vec<u8>,
     otherwise: Rejected,
 ) -> Result<(), Rejected> {
-    packed.clear();
-    state.pack(packed);
+    let packed = packed_into(packed, state);
     match reached.insert(packed, None) {
         Ok((_, true)) if !proof.set.states.contains(packed) => Err(otherwise),
         Ok(_) => Ok(()),

@@ -213,10 +213,12 @@ impl Record {
                 },
                 path: numbers(words.by_ref())?,
             },
-            "gaps" => {
-                let mut next = || word(&mut words).and_then(|w| w.parse().map_err(|_| bad(w)));
-                Record::Gaps { low: next()?, high: next()?, precision: next()?, modulus: next()? }
-            }
+            "gaps" => Record::Gaps {
+                low: number(&mut words)?,
+                high: number(&mut words)?,
+                precision: number(&mut words)?,
+                modulus: number(&mut words)?,
+            },
             "global" => Record::Global { holder: optional(word(&mut words)?)? },
             "initial" => {
                 Record::Initial { variable: number(&mut words)?, value: word(&mut words)?.to_string() }
@@ -262,8 +264,8 @@ impl Record {
     }
 }
 
-fn option(value: &Option<usize>) -> String {
-    value.map_or("-".to_string(), |value| value.to_string())
+fn option<N: ToString>(value: &Option<N>) -> String {
+    value.as_ref().map_or("-".to_string(), N::to_string)
 }
 
 fn list<N: ToString>(numbers: &[N]) -> String {
@@ -279,14 +281,17 @@ fn word<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<&'a str, String
 }
 
 fn number<'a, N: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Result<N, String> {
-    let word = word(words)?;
+    parsed(word(words)?)
+}
+
+fn parsed<N: FromStr>(word: &str) -> Result<N, String> {
     word.parse().map_err(|_| bad(word))
 }
 
 fn numbers<'a, N: FromStr>(words: impl Iterator<Item = &'a str>) -> Result<Vec<N>, String> {
-    words.map(|word| word.parse().map_err(|_| bad(word))).collect()
+    words.map(parsed).collect()
 }
 
-fn optional(word: &str) -> Result<Option<usize>, String> {
-    if word == "-" { Ok(None) } else { word.parse().map(Some).map_err(|_| bad(word)) }
+fn optional<N: FromStr>(word: &str) -> Result<Option<N>, String> {
+    if word == "-" { Ok(None) } else { parsed(word).map(Some) }
 }

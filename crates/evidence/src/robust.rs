@@ -238,10 +238,7 @@ impl Closing<'_, '_> {
         if !self.attacking.fits(under_sc) {
             return Err(Rejected::Malformed(at));
         }
-        match self.attacking.begin(under_sc) {
-            Some(state) => self.add(&state),
-            None => Ok(()),
-        }
+        self.attacking.begin(under_sc).map_or(Ok(()), |state| self.add(&state))
     }
 
     fn add(&mut self, state: &Attacked) -> Result<(), Rejected> {

@@ -13,6 +13,8 @@
 //! The moves are those of the machine ([`machine::Machine`]), written out; the gap abstraction's own way of
 //! finding successors plays no part.
 
+use crate::cubes::control_slots;
+use crate::file::slot_word;
 use crate::{Certificate, ClosedSet, Task};
 use machine::{Gaps, Local, MoveOf, Moves, Slot, State, ValueSource, WithBuffers};
 use program::{Arith, BitSum, Cond, Domain, Expr, Int, Place, Program, PropertyKind, Relation, ThreadId};
@@ -72,7 +74,7 @@ pub(crate) fn write_question(out: &mut dyn Write, names: &[String], asserts: &[S
 }
 
 /// Why there is no script.
-fn unwritten(why: &str) -> io::Error {
+pub(crate) fn unwritten(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
@@ -174,15 +176,9 @@ impl<M: WithBuffers> ListedScript<'_, M> {
             .zip(&self.set.controls.locals)
             .map(|(local, all)| all.iter().position(|l| l == local));
         let known = known_global.zip(known.collect::<Option<Vec<_>>>());
-        let mut slots: Vec<Slot> = self.program().variable_ids().map(Slot::Memory).collect();
-        for (thread, local) in self.program().thread_ids().zip(&locals) {
-            self.machine.slots(thread, local, &mut slots);
-        }
-        let start = |slot: &Slot| {
-            let domain = machine::initial_value(self.program(), *slot);
-            within(&name_of(slot), &domain)
-        };
-        let mut asserts: Vec<String> = slots.iter().map(start).collect();
+        let slots = control_slots(self.machine, &locals).into_iter();
+        let start = |slot: Slot| within(&name_of(&slot), &machine::initial_value(self.program(), slot));
+        let mut asserts: Vec<String> = slots.map(start).collect();
         let memory = |place: &Place| match *place {
             Place::Memory(variable) => name_of(&Slot::Memory(variable)),
             _ => number(0),
@@ -287,10 +283,10 @@ impl<M: WithBuffers> ListedScript<'_, M> {
 
 /// Order and gaps of the values above (or below) the window, each relative to its neighbour.
 fn chain(values: &[i64], names: &[String], gaps: &Gaps, above: bool) -> Vec<String> {
-    let outside = |at: &usize| if above { values[*at] > gaps.high } else { values[*at] < gaps.low };
-    let mut order: Vec<usize> = (0..values.len()).filter(outside).collect();
-    order.sort_by_key(|at| values[*at].abs_diff(if above { gaps.high } else { gaps.low }));
     let edge = if above { gaps.high } else { gaps.low };
+    let outside = |at: &usize| if above { values[*at] > edge } else { values[*at] < edge };
+    let mut order: Vec<usize> = (0..values.len()).filter(outside).collect();
+    order.sort_by_key(|at| values[*at].abs_diff(edge));
     let (mut last, mut last_name) = (edge, number(edge));
     let mut parts = Vec::new();
     for at in order {
@@ -311,17 +307,9 @@ fn chain(values: &[i64], names: &[String], gaps: &Gaps, above: bool) -> Vec<Stri
     parts
 }
 
+/// The constant for a slot: as evidence files name it, but with a sign that may stand in a symbol.
 pub(crate) fn name_of(slot: &Slot) -> String {
-    match slot {
-        Slot::Memory(variable) => format!("m{}", variable.index()),
-        Slot::Register(thread, register) => format!("r{}_{}", thread.index(), register.index()),
-        Slot::Queued(thread, variable, entry) => {
-            format!("q{}_{}_{entry}", thread.index(), variable.index())
-        }
-        Slot::Last(thread, variable) => format!("l{}_{}", thread.index(), variable.index()),
-        Slot::Pool(thread, variable) => format!("p{}_{}", thread.index(), variable.index()),
-        Slot::Newer(thread, variable) => format!("n{}_{}", thread.index(), variable.index()),
-    }
+    slot_word(*slot).replace('.', "_")
 }
 
 fn number(value: i64) -> String {
@@ -359,32 +347,26 @@ fn within(name: &str, domain: &Domain) -> String {
 }
 
 fn expr_text<L>(expr: &Expr<L>, leaf: &dyn Fn(&L) -> String) -> io::Result<String> {
-    let Expr::Binary(op, a, b) = expr else {
-        return Ok(match expr {
-            Expr::Const(value) => integer(value),
-            Expr::Leaf(l) => leaf(l),
-            Expr::Binary(..) => String::new(),
-        });
+    let (op, a, b) = match expr {
+        Expr::Const(value) => return Ok(integer(value)),
+        Expr::Leaf(l) => return Ok(leaf(l)),
+        Expr::Binary(op, a, b) => (*op, a, b),
     };
-    let constant = [a.as_const(), b.as_const()].into_iter().flatten().next().is_some();
     let (a_text, b_text) = (expr_text(a, leaf)?, expr_text(b, leaf)?);
-    Ok(match op {
-        Arith::Add => format!("(+ {a_text} {b_text})"),
-        Arith::Sub => format!("(- {a_text} {b_text})"),
-        Arith::Mul if constant => format!("(* {a_text} {b_text})"),
-        Arith::Div | Arith::Rem if b.as_const().is_some_and(|b| *b != Int::ZERO) => {
-            truncated(*op, &a_text, b.as_const().unwrap_or(&Int::ZERO))
-        }
-        Arith::And | Arith::Or | Arith::Xor if b.as_const().is_some() => bits(*op, &a_text, b)?,
-        Arith::And | Arith::Or | Arith::Xor if a.as_const().is_some() => bits(*op, &b_text, a)?,
+    Ok(match (op, a.as_const(), b.as_const()) {
+        (Arith::Add, ..) => format!("(+ {a_text} {b_text})"),
+        (Arith::Sub, ..) => format!("(- {a_text} {b_text})"),
+        (Arith::Mul, Some(_), _) | (Arith::Mul, _, Some(_)) => format!("(* {a_text} {b_text})"),
+        (Arith::Div | Arith::Rem, _, Some(by)) if *by != Int::ZERO => truncated(op, &a_text, by),
+        (Arith::And | Arith::Or | Arith::Xor, _, Some(by)) => bits(op, &a_text, by)?,
+        (Arith::And | Arith::Or | Arith::Xor, Some(by), _) => bits(op, &b_text, by)?,
         _ => return Err(unwritten("not linear arithmetic")),
     })
 }
 
 /// Bits are sums of rests, which SMT-LIB rounds as we need it.
-fn bits<L>(op: Arith, value: &str, by: &Expr<L>) -> io::Result<String> {
-    let sum = by.as_const().and_then(|by| BitSum::of(op, by));
-    let sum = sum.ok_or_else(|| unwritten("not linear arithmetic"))?;
+fn bits(op: Arith, value: &str, by: &Int) -> io::Result<String> {
+    let sum = BitSum::of(op, by).ok_or_else(|| unwritten("not linear arithmetic"))?;
     let rest =
         |(factor, size): &(Int, Int)| format!("(* {} (mod {value} {}))", integer(factor), integer(size));
     let rests: String = sum.rests.iter().map(|part| format!(" {}", rest(part))).collect();

@@ -61,6 +61,14 @@ impl Vocabulary {
         self.names.get(var.index()).copied()
     }
 
+    /// The slot that a variable stands for, if it is one.
+    pub fn slot_of(&self, var: Var) -> Option<Slot> {
+        match self.name(var)? {
+            Name::Slot(slot) => Some(slot),
+            Name::Member(_) | Name::Chosen | Name::Part(_) => None,
+        }
+    }
+
     /// How many variables there are.
     pub fn len(&self) -> usize {
         self.names.len()
@@ -170,8 +178,8 @@ pub fn steps<G: Clone, L: Clone>(
     step: &Move<G, L>,
 ) -> Result<Vec<Step<G, L>>, NotLinear> {
     let mut translation = Translation { vocabulary, parts: 0 };
-    let mut cases = translation.cases(&step.guard)?;
-    let mut set: Vec<Vec<(Slot, Value)>> = vec![Vec::new(); cases.len()];
+    let guards = translation.cases(&step.guard)?.into_iter();
+    let mut cases: Vec<_> = guards.map(|guard| (guard, Vec::<(Slot, Value)>::new())).collect();
     let mut taken = None;
     for (slot, source) in &step.set {
         let (alternatives, joins) = match source {
@@ -189,44 +197,30 @@ pub fn steps<G: Clone, L: Clone>(
                 (vec![(Linear::from(member), Vec::new())], false)
             }
         };
+        if cases.len() * alternatives.len() > MOST_CASES {
+            return Err(NotLinear);
+        }
         let make = if joins { Value::Joins } else { Value::Is };
-        (cases, set) = product(&cases, &set, &alternatives, |value| (*slot, make(value.clone())))?;
+        let mut all = Vec::new();
+        for (guard, set) in &cases {
+            for (value, atoms) in &alternatives {
+                let entry = (*slot, make(value.clone()));
+                all.push(([guard.as_slice(), atoms].concat(), [set.as_slice(), &[entry]].concat()));
+            }
+        }
+        cases = all;
     }
     let (event, global) = (step.event, &step.global);
     let finish = |(guard, set)| {
         let (global, local) = (global.clone(), step.local.clone());
         Step { event, guard, set, taken, global, local }
     };
-    Ok(cases
-        .into_iter()
-        .zip(set)
-        .filter(|(guard, _)| !guard.iter().any(Atom::is_false))
-        .map(finish)
-        .collect())
+    cases.retain(|(guard, _)| !guard.iter().any(Atom::is_false));
+    Ok(cases.into_iter().map(finish).collect())
 }
 
 /// A disjunction of conjunctions.
 pub type AtomCases = Vec<Vec<Atom>>;
-
-/// Every case with every alternative for a slot.
-fn product<T: Clone>(
-    cases: &[Vec<Atom>],
-    set: &[Vec<T>],
-    alternatives: &[(Linear, Vec<Atom>)],
-    entry: impl Fn(&Linear) -> T,
-) -> Result<(AtomCases, Vec<Vec<T>>), NotLinear> {
-    if cases.len() * alternatives.len() > MOST_CASES {
-        return Err(NotLinear);
-    }
-    let mut product = (Vec::new(), Vec::new());
-    for (case, set) in cases.iter().zip(set) {
-        for (value, atoms) in alternatives {
-            product.0.push(case.iter().chain(atoms).cloned().collect());
-            product.1.push(set.iter().cloned().chain([entry(value)]).collect());
-        }
-    }
-    Ok(product)
-}
 
 /// What is violated where threads stand at these locations, with nothing on its way to memory or something: each
 /// violation with the constraints under which it is one.
@@ -421,8 +415,8 @@ impl Translation<'_> {
             let dividend = if negative { -a.clone() } else { a.clone() };
             let whole = Linear::from(quotient).times(&size) + rest;
             let sign = if negative { Atom::lt(a.clone(), 0) } else { Atom::ge(a.clone(), 0) };
-            let within = [Atom::ge(rest, 0), Atom::lt(rest, size.clone())];
-            let atoms = [vec![sign, Atom::eq(dividend, whole)], within.to_vec()].concat();
+            let atoms =
+                vec![sign, Atom::eq(dividend, whole), Atom::ge(rest, 0), Atom::lt(rest, size.clone())];
             let value = Linear::from(if op == Arith::Div { quotient } else { rest });
             let flipped = negative != (op == Arith::Div && by.signum() < 0);
             (if flipped { -value } else { value }, atoms)

@@ -123,10 +123,9 @@ impl<'a> ReachedPlaces<'a> {
                 Cow::Borrowed(task.program)
             }
         };
-        let mut locations = vec![BTreeSet::new(); program.threads.len()];
+        let mut locations: Vec<BTreeSet<Loc>> = vec![BTreeSet::new(); program.threads.len()];
         let mut stand = |thread: usize, local: &Local| {
-            let locations: &mut BTreeSet<Loc> = &mut locations[thread];
-            locations.insert(local.loc);
+            locations[thread].insert(local.loc);
         };
         match certificate {
             Certificate::Cubes(proof) => {
@@ -135,11 +134,9 @@ impl<'a> ReachedPlaces<'a> {
                 for (_, locals) in controls {
                     locals.iter().enumerate().for_each(|(thread, local)| stand(thread, local));
                 }
+                rename(&program, &proof.renamings, &mut locations);
             }
             _ => certificate.set().map_or(Ok(()), |set| each_control(set, monitor, &mut stand))?,
-        }
-        if let Certificate::Cubes(proof) = certificate {
-            rename(&program, &proof.renamings, &mut locations);
         }
         if let Certificate::Reduced(proof) = certificate {
             cover(&Task { program: &program, ..*task }, proof, &mut locations);

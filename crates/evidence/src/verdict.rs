@@ -1,50 +1,9 @@
-//! Questions and answers.
+//! Answers, and what engines tell on their way.
 
 use crate::{Certificate, Outcomes, RobustProof, WithinContexts, Witness};
-use machine::{Doubt, Model, Statement, Trace, Violation};
+use machine::{Doubt, Statement, Trace, Violation};
 use program::{Program, Span};
 use std::fmt;
-
-/// A question about a program.
-#[derive(Clone, Copy)]
-pub struct Task<'p> {
-    /// The program, with its properties and its question.
-    pub program: &'p Program,
-    /// The memory model.
-    pub model: Model,
-    /// What is asked.
-    pub goal: Goal,
-}
-
-/// What is asked of a program under a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
-    /// Does no execution violate anything?
-    Safe,
-    /// Does every execution look like one under SC?
-    Robust,
-    /// Which final states are there, and is what the program's question says of them true?
-    FinalStates,
-}
-
-impl<'p> Task<'p> {
-    /// Is the program safe?
-    pub fn safe(program: &'p Program, model: Model) -> Task<'p> {
-        Task { program, model, goal: Goal::Safe }
-    }
-
-    /// Is the program robust?
-    pub fn robust(program: &'p Program, model: Model) -> Task<'p> {
-        Task { program, model, goal: Goal::Robust }
-    }
-
-    /// What the program itself asks: about its final states if it has a question, else whether it
-    /// is safe.
-    pub fn asked(program: &'p Program, model: Model) -> Task<'p> {
-        let goal = if program.question.is_some() { Goal::FinalStates } else { Goal::Safe };
-        Task { program, model, goal }
-    }
-}
 
 /// An answer, with its evidence.
 #[derive(Debug)]

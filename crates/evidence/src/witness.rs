@@ -180,10 +180,7 @@ impl WitnessShape<'_> {
     fn attacker_rests(&self, attacker: ThreadId) -> Result<(), WitnessRejected> {
         let Witness { overtaker, drain, .. } = *self.witness;
         let acts = |at: &usize| is_step(self.event(*at)) && self.event(*at).thread() == attacker;
-        match (overtaker + 1..drain).find(acts) {
-            Some(at) => Err(WitnessRejected::NotResting(at)),
-            None => Ok(()),
-        }
+        (overtaker + 1..drain).find(acts).map_or(Ok(()), |at| Err(WitnessRejected::NotResting(at)))
     }
 
     /// After the delayed store there are only drains, none of the delaying thread to what was loaded.

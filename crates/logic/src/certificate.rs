@@ -120,64 +120,52 @@ impl std::error::Error for Flaw {}
 
 impl UnsatProof {
     /// The hypotheses the proof uses, in order.
-    pub fn core(&self, hypotheses: usize) -> Vec<usize> {
+    pub(crate) fn core(mut self, hypotheses: usize) -> Vec<usize> {
         let mut used = BTreeSet::new();
-        for step in &self.steps {
-            match step {
-                ProofStep::Contradiction(from) | ProofStep::Cut { from, .. } => from.collect(&mut used),
-                ProofStep::Squeeze { upper, lower, .. } => {
-                    upper.collect(&mut used);
-                    lower.collect(&mut used);
-                }
-                ProofStep::Split { .. } => {}
-                ProofStep::Disequality { hypothesis, .. } | ProofStep::Quotient { hypothesis, .. } => {
-                    used.insert(*hypothesis as usize);
-                }
-            }
-        }
-        used.into_iter().filter(|fact| *fact < hypotheses).collect()
+        let mut visit = |id: &mut FactId| used.extend(Some(*id as usize).filter(|fact| *fact < hypotheses));
+        self.steps.iter_mut().for_each(|step| step.each_fact(&mut visit));
+        used.into_iter().collect()
     }
-}
 
-impl UnsatProof {
-    /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`.
+    /// The same proof where hypothesis `i` has become hypothesis `places[i]` of `count`. Places increase, so facts keep
+    /// their order.
     pub(crate) fn relocated(mut self, places: &[usize], count: usize) -> UnsatProof {
-        let moved = |id: &mut FactId| {
+        let mut moved = |id: &mut FactId| {
             *id = match places.get(*id as usize) {
                 Some(place) => *place as FactId,
                 None => *id - places.len() as FactId + count as FactId,
             };
         };
-        let combination = |from: &mut Combination| {
-            from.terms.iter_mut().for_each(|term| moved(&mut term.0));
-            from.terms.sort_by_key(|term| term.0);
-        };
-        for step in &mut self.steps {
-            match step {
-                ProofStep::Contradiction(from) => combination(from),
-                ProofStep::Cut { id, from, .. } => {
-                    moved(id);
-                    combination(from);
-                }
-                ProofStep::Squeeze { id, upper, lower, .. } => {
-                    moved(id);
-                    combination(upper);
-                    combination(lower);
-                }
-                ProofStep::Split { id, .. } => moved(id),
-                ProofStep::Disequality { hypothesis, id, .. }
-                | ProofStep::Quotient { hypothesis, id, .. } => {
-                    moved(hypothesis);
-                    moved(id);
-                }
-            }
-        }
+        self.steps.iter_mut().for_each(|step| step.each_fact(&mut moved));
         self
     }
 }
 
+impl ProofStep {
+    /// Visits the numbers of all facts in it: hypotheses, new ones and those that it combines.
+    fn each_fact(&mut self, visit: &mut impl FnMut(&mut FactId)) {
+        match self {
+            ProofStep::Contradiction(from) => from.each_fact(visit),
+            ProofStep::Cut { id, from, .. } => {
+                visit(id);
+                from.each_fact(visit);
+            }
+            ProofStep::Squeeze { id, upper, lower, .. } => {
+                visit(id);
+                upper.each_fact(visit);
+                lower.each_fact(visit);
+            }
+            ProofStep::Split { id, .. } => visit(id),
+            ProofStep::Disequality { hypothesis, id, .. } | ProofStep::Quotient { hypothesis, id, .. } => {
+                visit(hypothesis);
+                visit(id);
+            }
+        }
+    }
+}
+
 impl Combination {
-    fn collect(&self, used: &mut BTreeSet<usize>) {
-        used.extend(self.terms.iter().map(|term| term.0 as usize));
+    fn each_fact(&mut self, visit: &mut impl FnMut(&mut FactId)) {
+        self.terms.iter_mut().for_each(|term| visit(&mut term.0));
     }
 }

@@ -40,3 +40,13 @@ pub fn minimal_core(atoms: &[Atom]) -> Option<Vec<usize>> {
     }
     Some(core)
 }
+
+/// Positions of atoms that contradict each other, as the certificate has it; minimal if they are at most so many.
+pub fn small_core(atoms: &[Atom], most: usize) -> Option<Vec<usize>> {
+    let core = quick_core(atoms)?;
+    if core.len() > most {
+        return Some(core);
+    }
+    let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
+    Some(minimal_core(&few)?.into_iter().map(|at| core[at]).collect())
+}

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 use std::str::FromStr;
 
 use num_bigint::BigInt;
@@ -56,13 +56,6 @@ impl Int {
         }
     }
 
-    fn from_i128(value: i128) -> Int {
-        match i64::try_from(value) {
-            Ok(small) => Int(Repr::Small(small)),
-            Err(_) => Int(Repr::Big(Box::new(BigInt::from(value)))),
-        }
-    }
-
     /// −1, 0 or 1.
     #[inline]
     pub fn signum(&self) -> i32 {
@@ -103,7 +96,7 @@ impl Int {
             while b != 0 {
                 (a, b) = (b, a % b);
             }
-            return Int::from_i128(i128::from(a));
+            return Int::from(i128::from(a));
         }
         Int::from(self.to_big().gcd(&other.to_big()))
     }
@@ -191,16 +184,16 @@ impl From<i32> for Int {
 
 impl From<i128> for Int {
     fn from(value: i128) -> Int {
-        Int::from_i128(value)
+        match i64::try_from(value) {
+            Ok(small) => Int(Repr::Small(small)),
+            Err(_) => Int(Repr::Big(Box::new(BigInt::from(value)))),
+        }
     }
 }
 
 impl From<usize> for Int {
     fn from(value: usize) -> Int {
-        match i64::try_from(value) {
-            Ok(small) => Int(Repr::Small(small)),
-            Err(_) => Int(Repr::Big(Box::new(BigInt::from(value)))),
-        }
+        Int::from(value as i128)
     }
 }
 
@@ -232,13 +225,6 @@ macro_rules! operator {
             #[inline]
             fn $method(self, other: &Int) -> Int {
                 $trait::$method(&self, other)
-            }
-        }
-        impl $trait<Int> for &Int {
-            type Output = Int;
-            #[inline]
-            fn $method(self, other: Int) -> Int {
-                $trait::$method(self, &other)
             }
         }
         impl $trait for Int {
@@ -278,13 +264,6 @@ impl AddAssign<&Int> for Int {
     #[inline]
     fn add_assign(&mut self, other: &Int) {
         *self = &*self + other;
-    }
-}
-
-impl SubAssign<&Int> for Int {
-    #[inline]
-    fn sub_assign(&mut self, other: &Int) {
-        *self = &*self - other;
     }
 }
 

@@ -14,9 +14,9 @@
 //! | ask whether a predicate or its negation follows from a cube | [`Context`] |
 //! | decide once, with a model or a certificate | [`decide`], [`decide_formulas`] |
 //! | verify inductive invariants | [`entails_formula`], [`check`], [`check_formulas`] |
-//! | find out which atoms matter | [`minimal_core`], [`quick_core`] |
+//! | find out which atoms matter | [`minimal_core`], [`quick_core`], [`small_core`] |
 //! | eliminate variables | [`project`] |
-//! | learn predicates from a path | [`interpolate`], [`interpolate_all`] |
+//! | learn predicates from a path | [`interpolate`], [`interpolate_as`] |
 //! | ask another solver | [`smtlib_formula`] |
 //!
 //! Predicate abstraction in a nutshell: the literals of a cube are assumed, and
@@ -52,24 +52,22 @@ mod smtlib;
 mod solve;
 mod terms;
 
-pub use self::core::{minimal_core, quick_core};
+pub use self::core::{minimal_core, quick_core, small_core};
 pub use certificate::{Combination, FactId, Flaw, ProofStep, UnsatProof};
 pub use check::check;
-pub use context::{Context, Refutation, Truth};
+pub use context::{Context, Truth};
 pub use formulas::{
     FormulaCertificate, FormulaFlaw, FormulaOutcome, Lemma, check_formulas, decide_formulas, entails_formula,
 };
 pub use int::{Int, NotAnInteger};
-pub use interpolate::{
-    NoInterpolants, Style, check_interpolants, interpolant_cost, interpolate, interpolate_all, interpolate_as,
-};
+pub use interpolate::{NoInterpolants, Style, check_interpolants, interpolate, interpolate_as};
 pub use project::{Projection, TooManyCases, project};
-pub use smtlib::{smtlib_declaration, smtlib_formula};
-pub use solve::{Decided, Model, decide};
+pub use smtlib::{smtlib_declaration, smtlib_formula, smtlib_sum};
+pub use solve::{Decided, Model, Outcome, decide};
 pub use terms::atom::{Atom, Difference, Relation};
 pub use terms::formula::{Formula, FormulaNode};
 pub use terms::linear::{Linear, Var};
-pub use terms::print::{NamedDisplay, Naming, Show};
+pub use terms::print::{NamedDisplay, Show};
 pub use terms::table::Terms;
 pub use terms::template::Template;
 

@@ -12,12 +12,13 @@
 //!
 //! The number of cases can explode, hence the limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::context::Context;
 use crate::int::Int;
 use crate::solve::decide;
+use crate::solve::omega::room;
 use crate::terms::atom::{Atom, Relation};
 use crate::terms::formula::Formula;
 use crate::terms::linear::{Linear, Var};
@@ -168,11 +169,7 @@ impl Occurrences {
     /// The room each lower bound must leave for the shadow to be sure.
     fn rooms(&self) -> Vec<Int> {
         let steepest = self.uppers.iter().map(|upper| upper.0.clone()).max().unwrap_or(Int::ONE);
-        let room = |(b, _): &(Int, Linear)| {
-            let spare = &steepest * b - &steepest - b;
-            (spare.div_floor(&steepest) + Int::ONE).max(Int::ZERO)
-        };
-        self.lowers.iter().map(room).collect()
+        self.lowers.iter().map(|(factor, _)| room(&steepest, factor)).collect()
     }
 
     /// A rough price of elimination: first the cases, then the number of atoms.
@@ -200,9 +197,7 @@ impl Occurrences {
 }
 
 fn cheapest(case: &[Atom], keep: &impl Fn(Var) -> bool) -> Option<Var> {
-    let mut vars: Vec<Var> = case.iter().flat_map(Atom::vars).filter(|var| !keep(*var)).collect();
-    vars.sort_unstable();
-    vars.dedup();
+    let vars: BTreeSet<Var> = case.iter().flat_map(Atom::vars).filter(|var| !keep(*var)).collect();
     vars.into_iter().min_by_key(|var| Occurrences::new(case, *var).price(*var))
 }
 
@@ -254,6 +249,12 @@ fn replace(case: &[Atom], var: Var, equation: &Atom) -> CaseAtoms {
     result
 }
 
+/// A number of cases, if it is within the limit.
+fn within(limit: usize, cases: &Int) -> Result<usize, TooManyCases> {
+    let count = cases.to_i64().and_then(|count| usize::try_from(count).ok());
+    count.filter(|count| *count <= limit).ok_or(TooManyCases)
+}
+
 /// One case for each residue of the variable.
 fn residues(
     case: &[Atom],
@@ -262,8 +263,7 @@ fn residues(
     limit: usize,
     out: &mut Vec<CaseAtoms>,
 ) -> Result<(), TooManyCases> {
-    let count = modulus.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= limit);
-    for residue in 0..count.ok_or(TooManyCases)? {
+    for residue in 0..within(limit, modulus)? {
         let by = Linear::new([(var, modulus.clone())], Int::from(residue));
         let next: CaseAtoms = case.iter().map(|atom| atom.substitute(var, &by)).collect();
         if !next.iter().any(Atom::is_false) {
@@ -290,8 +290,7 @@ fn shadows(
         }
     }
     for ((b, lower), room) in found.lowers.iter().zip(&rooms) {
-        let count = room.to_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= limit);
-        for step in 0..count.ok_or(TooManyCases)? {
+        for step in 0..within(limit, room)? {
             let splinter = Atom::eq(Linear::from(var).times(b), lower.clone() + Int::from(step));
             out.push(case.iter().cloned().chain([splinter]).collect());
         }

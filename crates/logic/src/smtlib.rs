@@ -39,11 +39,12 @@ fn written_atom(terms: &Terms, atom: &Atom) -> String {
     if atom.is_true() || atom.is_false() {
         return atom.is_true().to_string();
     }
+    let sum = |expr: &Linear| smtlib_sum(expr, &|var| symbol(terms, var));
     let compared = |sign: &str| {
-        let left = sum(terms, &atom.expr().with_constant(0i64));
+        let left = sum(&atom.expr().with_constant(0i64));
         format!("({sign} {left} {})", number(&-atom.expr().constant()))
     };
-    let divided = |by: &Int| format!("(= (mod {} {}) 0)", sum(terms, atom.expr()), number(by));
+    let divided = |by: &Int| format!("(= (mod {} {}) 0)", sum(atom.expr()), number(by));
     match atom.relation() {
         Relation::Le => compared("<="),
         Relation::Eq => compared("="),
@@ -53,10 +54,11 @@ fn written_atom(terms: &Terms, atom: &Atom) -> String {
     }
 }
 
-fn sum(terms: &Terms, expr: &Linear) -> String {
+/// A linear expression as an SMT-LIB term, with these names.
+pub fn smtlib_sum(expr: &Linear, name: &dyn Fn(Var) -> String) -> String {
     let summand = |(var, coefficient): &(Var, Int)| match coefficient.is_one() {
-        true => symbol(terms, *var),
-        false => format!("(* {} {})", number(coefficient), symbol(terms, *var)),
+        true => name(*var),
+        false => format!("(* {} {})", number(coefficient), name(*var)),
     };
     let constant = Some(expr.constant()).filter(|constant| !constant.is_zero());
     let parts: Vec<String> = expr.terms().iter().map(summand).chain(constant.map(number)).collect();
@@ -74,32 +76,8 @@ fn number(number: &Int) -> String {
     }
 }
 
-const RESERVED: [&str; 24] = [
-    "and",
-    "or",
-    "not",
-    "true",
-    "false",
-    "mod",
-    "div",
-    "abs",
-    "let",
-    "forall",
-    "exists",
-    "match",
-    "par",
-    "as",
-    "assert",
-    "distinct",
-    "ite",
-    "xor",
-    "Int",
-    "Bool",
-    "BINARY",
-    "DECIMAL",
-    "HEXADECIMAL",
-    "NUMERAL",
-];
+const RESERVED: &str = "and or not true false mod div abs let forall exists match par as assert distinct ite xor Int \
+                        Bool BINARY DECIMAL HEXADECIMAL NUMERAL";
 
 /// A variable's name as a symbol, quoted where the standard wants it.
 ///
@@ -110,7 +88,7 @@ fn symbol(terms: &Terms, var: Var) -> String {
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || "_.$@!?~^&*+-/<>=".contains(c);
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    if starts_well && name.chars().all(plain) && !RESERVED.contains(&name) {
+    if starts_well && name.chars().all(plain) && !RESERVED.split(' ').any(|word| word == name) {
         return name.to_string();
     }
     let mut quoted = String::from("|");

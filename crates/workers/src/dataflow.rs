@@ -2,7 +2,7 @@
 
 use crate::lost::{is_broken, listen};
 use crate::parcel::{Content, Parcel, sorted};
-use evidence::{Lost, Posted, Received};
+use evidence::{Lost, Posted, Received, Rounds};
 use std::any::Any;
 use std::cell::RefCell;
 use std::net::TcpStream;
@@ -30,8 +30,11 @@ pub(crate) struct RunningDataflow {
     guards: Option<WorkerGuards<()>>,
 }
 
-/// Where a worker hands over what it posts and gets what others posted.
+/// A worker: it hands over what it posts here, and gets what others posted.
 pub(crate) struct WorkerEnd {
+    index: usize,
+    /// How many there are in all processes together.
+    workers: usize,
     /// None once it was given up.
     posts: Option<Sender<Vec<Posted>>>,
     mail: Receiver<Result<Vec<Received>, Lost>>,
@@ -43,8 +46,16 @@ struct CarrierEnd {
     mail: Sender<Result<Vec<Received>, Lost>>,
 }
 
-impl WorkerEnd {
-    pub(crate) fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
+impl Rounds for WorkerEnd {
+    fn index(&self) -> usize {
+        self.index
+    }
+
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
         if self.posts.as_ref().is_some_and(|to| to.send(posts).is_ok()) {
             return Ok(());
         }
@@ -54,12 +65,12 @@ impl WorkerEnd {
         }
     }
 
-    pub(crate) fn collect(&mut self) -> Result<Vec<Received>, Lost> {
+    fn collect(&mut self) -> Result<Vec<Received>, Lost> {
         let ended = || Err(Lost("a worker of this process ended".to_string()));
         self.mail.recv().unwrap_or_else(|_| ended())
     }
 
-    pub(crate) fn close(&mut self) {
+    fn give_up(&mut self) {
         self.posts = None;
     }
 }
@@ -81,6 +92,7 @@ pub(crate) fn start(
     process: usize,
     others: Vec<Option<TcpStream>>,
 ) -> Result<RunningDataflow, String> {
+    let workers = threads * others.len().max(1);
     let Hooks { refill, spill, .. } = Hooks::default();
     let within = ProcessBuilder::new_typed_vector(threads, refill, spill);
     let (builders, guard): (Vec<AllocatorBuilder>, Box<dyn Any + Send>) = match others.len() {
@@ -94,9 +106,9 @@ pub(crate) fn start(
         }
     };
     let (mut ends, mut other_ends) = (Vec::new(), Vec::new());
-    for _ in 0..threads {
+    for index in process * threads..(process + 1) * threads {
         let ((posts, posted), (mail, mailed)) = (channel(), channel());
-        ends.push(WorkerEnd { posts: Some(posts), mail: mailed });
+        ends.push(WorkerEnd { index, workers, posts: Some(posts), mail: mailed });
         other_ends.push(Some(CarrierEnd { posts: posted, mail }));
     }
     let other_ends = Mutex::new(other_ends);

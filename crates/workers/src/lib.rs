@@ -11,8 +11,8 @@ mod lost;
 mod parcel;
 
 use connect::connect;
-use dataflow::{RunningDataflow, WorkerEnd, start};
-use evidence::{Crew, Ignore, Lost, Monitor, Posted, Progress, Received, Rounds, STACK};
+use dataflow::{RunningDataflow, start};
+use evidence::{Crew, Ignore, Lost, Monitor, Progress, Rounds, STACK};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -81,45 +81,14 @@ impl Crew for Workers {
         }
         let mut running = self.running();
         let Some(running) = &mut *running else { return Err(Lost("the workers ended".to_string())) };
-        let (here, workers) = (self.here(), self.workers());
         thread::scope(|scope| {
-            for (index, end) in here.zip(&mut running.ends) {
-                let mut worker = Connected { index, workers, end };
+            for worker in &mut running.ends {
                 let spawned =
-                    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || part(&mut worker));
+                    thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || part(worker));
                 spawned.map_err(|error| Lost(format!("no thread can be had for a worker: {error}")))?;
             }
             Ok(())
         })
-    }
-}
-
-/// A worker and its end of the dataflow.
-struct Connected<'a> {
-    index: usize,
-    workers: usize,
-    end: &'a mut WorkerEnd,
-}
-
-impl Rounds for Connected<'_> {
-    fn index(&self) -> usize {
-        self.index
-    }
-
-    fn workers(&self) -> usize {
-        self.workers
-    }
-
-    fn post(&mut self, posts: Vec<Posted>) -> Result<(), Lost> {
-        self.end.post(posts)
-    }
-
-    fn collect(&mut self) -> Result<Vec<Received>, Lost> {
-        self.end.collect()
-    }
-
-    fn give_up(&mut self) {
-        self.end.close();
     }
 }
 

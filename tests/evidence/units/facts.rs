@@ -62,7 +62,7 @@ fn short_forms_say_the_same() {
 }
 
 fn check_order(pairs: &[(i64, i64)], expected: Option<&str>) {
-    let mut order = ValueOrder::none();
+    let mut order = ValueOrder::default();
     pairs.iter().for_each(|(a, b)| order.add(*a, *b, 2));
     assert_eq!(order.sentence("a", "b").as_deref(), expected, "{pairs:?}");
 }
@@ -84,7 +84,7 @@ fn order_facts_hold_in_all_states() {
 fn what_follows_from_the_values_is_not_said_again() {
     let exactly = Exactly::of(Some(GAPS));
     let check = |a: &[i64], b: &[i64], expected: bool| {
-        let mut order = ValueOrder::none();
+        let mut order = ValueOrder::default();
         a.iter().zip(b).for_each(|(a, b)| order.add(*a, *b, 2));
         let follows = order.follows(&values(a, exactly), &values(b, exactly), exactly);
         assert_eq!(follows, expected, "{a:?} {b:?}");

@@ -7,6 +7,7 @@ use crate::file::{EvidenceKind, FileError, Reading, RecordWriter};
 use crate::known::{KnownFacts, known_backwards};
 use crate::numbers::counted;
 use crate::record::Record;
+use crate::smtlib::unwritten;
 use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Stores, Task};
 use machine::{Demanded, DemandedView, LocalState};
 use program::{Loc, ThreadId, VarId};
@@ -72,10 +73,7 @@ fn demanded(record: Record) -> Option<Demanded> {
     Some(Demanded {
         states: states
             .into_iter()
-            .map(|known| match known {
-                Some(known) => state(known).map(Some),
-                None => Some(None),
-            })
+            .map(|known| known.map_or(Some(None), |known| state(known).map(Some)))
             .collect::<Option<_>>()?,
         memory: memory.into_iter().map(fact).collect::<Option<_>>()?,
         holder: match holder {
@@ -139,7 +137,7 @@ impl Proof for BasisProof {
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
         let message = "a proof that goes backwards speaks of buffers of any length, which SMT-LIB's linear \
                        arithmetic does not; lists of states and proofs by cubes have a form there";
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        Err(unwritten(message))
     }
 
     fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {

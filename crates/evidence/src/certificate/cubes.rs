@@ -6,6 +6,7 @@ use crate::cubes::{check_cubes, write_obligations};
 use crate::file::{EvidenceKind, RecordWriter, check_cube_file, read_cubes, write_cubes};
 use crate::known::{KnownFacts, known_by_cubes};
 use crate::numbers::counted;
+use crate::smtlib::unwritten;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Forgotten, Keep};
 use std::io::{self, Write};
@@ -14,7 +15,7 @@ pub(crate) const CUBE_SET: EvidenceKind = EvidenceKind {
     name: "cube-set",
     ending: "cubes",
     check: |reading| Ok(Claim::Safe(reading.task.model, check_cube_file(reading)?)),
-    read: Some(|reading| Ok(Certificate::Cubes(read_cubes(reading, usize::MAX)?))),
+    read: Some(|reading| Ok(Certificate::Cubes(read_cubes(reading)?))),
 };
 
 impl Proof for CubeProof {
@@ -34,7 +35,7 @@ impl Proof for CubeProof {
         if !self.renamings.is_empty() {
             let message = "a proof up to the names of threads has no form in SMT-LIB; with --reduce none there is one \
                            about all names, which has";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Err(unwritten(message));
         }
         write_obligations(task, self, out)
     }

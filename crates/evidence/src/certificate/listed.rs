@@ -1,6 +1,6 @@
 //! All reachable states, or all kinds of states, as a proof.
 
-use super::reduced::same_gaps;
+use super::reduced::{no_bound, same_gaps};
 use super::{ClosedSet, Listed, Proof};
 use crate::check::check_set;
 use crate::file::{EvidenceKind, FileError, Reading, RecordWriter, check_states, read_states, write_closed};
@@ -39,7 +39,7 @@ fn certificate(gaps: Option<Gaps>, set: ClosedSet) -> Certificate {
 
 fn checked(reading: &mut Reading<'_>, gaps: Option<Gaps>) -> Result<Claim, FileError> {
     let task = reading.task;
-    let states = check_states(reading, &task, gaps, Looking::ForViolations)?;
+    let states = check_states(reading, &task.machine(), gaps, Looking::ForViolations)?;
     Ok(Claim::Safe(task.model, states.count()))
 }
 
@@ -92,8 +92,7 @@ impl Proof for Listed {
     fn how(&self, statistics: &Statistics) -> String {
         match self.gaps {
             None => {
-                let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-                format!("all {} explored{bound}", counted(statistics.states, "state"))
+                format!("all {} explored{}", counted(statistics.states, "state"), no_bound(statistics))
             }
             Some(gaps) => format!(
                 "proved for integers of any size by {} of states (same order{})",

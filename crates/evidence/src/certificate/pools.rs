@@ -4,15 +4,15 @@ use super::{PoolProof, Proof};
 use crate::basis::seen;
 use crate::check::check_closed;
 use crate::file::{
-    EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states, write_closed,
+    EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_recall, read_states, write_closed,
+    write_recall,
 };
 use crate::known::{KnownFacts, known_pools};
 use crate::numbers::counted;
 use crate::obligations::Looking;
-use crate::record::Record;
-use crate::smtlib::write_listed_on;
+use crate::smtlib::{unwritten, write_listed_on};
 use crate::{Certificate, Claim, Ignore, Monitor, Rejected, Statistics, Stop, Task};
-use machine::{Pooled, Stepper};
+use machine::{Forgotten, Keep, Pooled, Recall, Stepper};
 use std::io::{self, Write};
 
 pub(crate) const POOL_SET: EvidenceKind = EvidenceKind {
@@ -36,8 +36,8 @@ fn machine<'p>(task: &Task<'p>, k: usize, monitor: &dyn Monitor) -> Result<Poole
 }
 
 fn read_k(reading: &mut Reading<'_>) -> Result<usize, FileError> {
-    match reading.records.next_record()? {
-        Some(Record::Recall { k, keep, forgotten }) if keep == "oldest" && forgotten == "pools" => Ok(k),
+    match read_recall(reading)? {
+        Some(Recall { k, keep: Keep::Oldest, forgotten: Forgotten::Pools }) => Ok(k),
         _ => Err(reading.records.wrong("it is missing how many stores are kept in order")),
     }
 }
@@ -53,14 +53,12 @@ impl Proof for PoolProof {
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
-        let (keep, forgotten) = ("oldest".to_string(), "pools".to_string());
-        out.put(&Record::Recall { k: self.k, keep, forgotten }, "")?;
+        write_recall(Recall { k: self.k, keep: Keep::Oldest, forgotten: Forgotten::Pools }, out)?;
         write_closed(task.program, &self.set, out)
     }
 
     fn write_obligations(&self, task: &Task<'_>, out: &mut dyn Write) -> io::Result<usize> {
-        let unwritten = |why: Rejected| io::Error::new(io::ErrorKind::InvalidInput, why.to_string());
-        let machine = machine(task, self.k, &Ignore).map_err(unwritten)?;
+        let machine = machine(task, self.k, &Ignore).map_err(|why| unwritten(&why.to_string()))?;
         write_listed_on(task, &machine, None, &self.set, out)
     }
 

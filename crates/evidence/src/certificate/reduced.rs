@@ -1,6 +1,6 @@
 //! States that cover all others, as a proof.
 
-use super::{Proof, ReducedProof, read_gaps, subject, write_gaps};
+use super::{CLOSED_SET, Proof, ReducedProof, read_gaps, subject, write_gaps};
 use crate::check::{SetPiece, check_piece, in_pieces};
 use crate::file::{
     EvidenceKind, FileError, Reading, RecordWriter, check_states_on, read_states_of, write_closed,
@@ -10,6 +10,7 @@ use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
 use crate::record::renaming::{renaming_of, renaming_record};
+use crate::smtlib::unwritten;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Acting, Buffered, DataDomain, Gaps, OnDomain, Rules, on_kinds, on_reduced};
 use program::{Program, Renaming, VarId};
@@ -22,9 +23,9 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         let forgotten = read_forgotten(reading)?;
         let (program, model) = (reading.task.program, reading.task.model);
         let program = subject(program, &forgotten).ok_or(Rejected::Forgotten)?;
-        let reduced = head(reading, &program)?;
+        let (gaps, rules, renamings) = head(reading, &program)?;
         let machine = Task::safe(&program, model).machine();
-        let count = with_domain(&machine, &reduced, CheckFile { reading })??;
+        let count = with_domain(&machine, gaps, rules, &renamings, CheckFile { reading })??;
         Ok(Claim::Safe(model, count))
     },
     read: Some(|reading| {
@@ -36,9 +37,6 @@ pub(crate) const REDUCED_SET: EvidenceKind = EvidenceKind {
         Ok(Certificate::Reduced(Box::new(proof)))
     }),
 };
-
-/// What is known of values, the rules, and the renamings up to which states are listed.
-type Reduced = (Option<Gaps>, Rules, Vec<Renaming>);
 
 /// The variables whose values are forgotten.
 fn read_forgotten(reading: &mut Reading<'_>) -> Result<Vec<VarId>, FileError> {
@@ -55,7 +53,11 @@ fn read_forgotten(reading: &mut Reading<'_>) -> Result<Vec<VarId>, FileError> {
     }
 }
 
-fn head(reading: &mut Reading<'_>, program: &Program) -> Result<Reduced, FileError> {
+/// What is known of values, the rules, and the renamings up to which states are listed.
+fn head(
+    reading: &mut Reading<'_>,
+    program: &Program,
+) -> Result<(Option<Gaps>, Rules, Vec<Renaming>), FileError> {
     let gaps = read_gaps(reading)?;
     let mut rules = Rules::default();
     loop {
@@ -123,14 +125,21 @@ pub(super) fn write_rules(
     write_renamings(renamings, out)
 }
 
-/// That so many states were explored, and by which rules.
-pub(super) fn explored(states: &str, rules: Rules) -> String {
+/// That so many states were explored, by which rules and up to which names.
+pub(super) fn explored(
+    states: usize,
+    rules: Rules,
+    renamings: &[Renaming],
+    statistics: &Statistics,
+) -> String {
+    let states = counted(states, "state");
+    let (names, bound) = (names_of(renamings), no_bound(statistics));
     let settled = if rules.settled { " in which every thread has gone as far as it can alone" } else { "" };
     let acting = match rules.acting {
         Acting::Everybody => "",
         Acting::InReach => {
             return format!(
-                "{states} explored{settled}, beyond which nothing can go wrong as the program is written"
+                "{states} explored{settled}, beyond which nothing can go wrong as the program is written{names}{bound}"
             );
         }
         Acting::ByText => ", by the steps of a few agents where they are enough",
@@ -138,11 +147,21 @@ pub(super) fn explored(states: &str, rules: Rules) -> String {
     };
     let runs = if rules.runs { ", several at once where nobody makes a difference in between" } else { "" };
     let dead = if rules.dead_registers { ", with registers that nothing reads any more" } else { "" };
-    format!("all {states} explored{settled}{acting}{runs}{dead}")
+    format!("all {states} explored{settled}{acting}{runs}{dead}{names}{bound}")
+}
+
+/// That the search had bounds on store buffers and none was reached, if so.
+pub(super) fn no_bound(statistics: &Statistics) -> &'static str {
+    statistics.k.map_or("", |_| ", no store buffer bound was reached")
+}
+
+/// What kind of file states are written to that may be reduced.
+pub(super) fn kind_of(rules: Rules, renamings: &[Renaming]) -> &'static EvidenceKind {
+    if rules.is_none() && renamings.is_empty() { &CLOSED_SET } else { &REDUCED_SET }
 }
 
 /// That small gaps are the same, if they are.
-pub(super) fn same_gaps(gaps: Gaps) -> String {
+pub(crate) fn same_gaps(gaps: Gaps) -> String {
     if gaps.precision > 0 { format!(", same gaps up to {}", gaps.precision) } else { String::new() }
 }
 
@@ -180,13 +199,16 @@ impl OnDomain for CheckProof<'_> {
 /// Makes the domain that a proof is about; renamings that do not preserve the program are refused.
 fn with_domain<W: OnDomain>(
     machine: &Buffered<'_>,
-    (gaps, rules, renamings): &Reduced,
+    gaps: Option<Gaps>,
+    rules: Rules,
+    renamings: &[Renaming],
     work: W,
 ) -> Result<W::Done, Rejected> {
-    let Some(gaps) = gaps else {
-        return on_reduced(machine, *rules, renamings, work).ok_or(Rejected::Renaming);
+    let done = match gaps {
+        None => on_reduced(machine, rules, renamings, work),
+        Some(gaps) => on_kinds(machine, gaps, rules, renamings, work).ok_or(Rejected::Window)?,
     };
-    on_kinds(machine, *gaps, *rules, renamings, work).ok_or(Rejected::Window)?.ok_or(Rejected::Renaming)
+    done.ok_or(Rejected::Renaming)
 }
 
 impl Proof for ReducedProof {
@@ -197,9 +219,9 @@ impl Proof for ReducedProof {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let program = self.subject(task.program).ok_or(Rejected::Forgotten)?;
         let machine = Task { program: &program, ..*task }.machine();
-        let reduced = (self.gaps, self.rules, self.renamings.clone());
         in_pieces(&self.set.states, monitor, &|piece| {
-            with_domain(&machine, &reduced, CheckProof { proof: self, piece, monitor })?
+            let check = CheckProof { proof: self, piece, monitor };
+            with_domain(&machine, self.gaps, self.rules, &self.renamings, check)?
         })
     }
 
@@ -217,7 +239,7 @@ impl Proof for ReducedProof {
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
         let message = "which steps may be left out of a reduced search has no form in SMT-LIB; \
                        with --reduce none there is a closed set, which has one";
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        Err(unwritten(message))
     }
 
     fn known(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<KnownFacts, Stop> {
@@ -225,24 +247,21 @@ impl Proof for ReducedProof {
     }
 
     fn how(&self, statistics: &Statistics) -> String {
-        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-        let states = counted(self.set.states.len(), "state");
-        let names = names_of(&self.renamings);
-        match self.gaps {
-            None if !self.forgotten.is_empty() => {
-                let without = counted(self.forgotten.len(), "variable");
-                format!(
-                    "proved for integers of any size, whatever {without} may hold: {}{names}{bound}",
-                    explored(&states, self.rules)
-                )
-            }
-            None => format!("{}{names}{bound}", explored(&states, self.rules)),
-            Some(gaps) => format!(
-                "proved for integers of any size by {} of states (same order{}{}{names})",
-                counted(self.set.states.len(), "kind"),
+        let states = self.set.states.len();
+        if let Some(gaps) = self.gaps {
+            return format!(
+                "proved for integers of any size by {} of states (same order{}{}{})",
+                counted(states, "kind"),
                 same_gaps(gaps),
                 if self.rules.settled { ", threads as far as they can go alone" } else { "" },
-            ),
+                names_of(&self.renamings),
+            );
         }
+        let explored = explored(states, self.rules, &self.renamings, statistics);
+        if self.forgotten.is_empty() {
+            return explored;
+        }
+        let without = counted(self.forgotten.len(), "variable");
+        format!("proved for integers of any size, whatever {without} may hold: {explored}")
     }
 }

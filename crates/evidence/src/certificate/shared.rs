@@ -8,14 +8,12 @@
 //! Each process writes its part to a file of its own. One behind the other, the parts are the evidence that a single
 //! process would write.
 
-use super::reduced::{explored, names_of, write_rules};
+use super::reduced::{explored, kind_of, write_rules};
 use super::{Proof, SharedProof};
-use crate::certificate::{CLOSED_SET, REDUCED_SET};
 use crate::check::missing;
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_closed_states};
-use crate::known::KnownFacts;
-use crate::numbers::counted;
 use crate::obligations::{Looking, NeededStates, Obligations};
+use crate::smtlib::unwritten;
 use crate::{Crew, Lost, Monitor, Progress, Received, Rejected, Rounds, Statistics, Stop, Task};
 use machine::{
     Buffered, DataDomain, Local, OnDomain, SHARDS, StateRef, StateSet, on_reduced, shard_of, shard_of_hash,
@@ -89,7 +87,7 @@ impl OnDomain for CheckPart<'_> {
         let mut piece = OwnPiece::new(domain, proof, here, rounds, monitor)?;
         piece.send_round()?;
         loop {
-            // While letters are under way the next states are looked at.
+            // While messages are under way the next states are looked at.
             piece.send_round()?;
             let all = piece.receive_round()?;
             if all.idle || all.rejected {
@@ -155,7 +153,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
 
     /// Looks at some states, and posts what others must have.
     fn send_round(&mut self) -> Result<(), Rejected> {
-        let mut letters: Vec<Vec<u8>> = vec![Vec::new(); self.rounds.workers()];
+        let mut messages: Vec<Vec<u8>> = vec![Vec::new(); self.rounds.workers()];
         let (first, before) = (self.at, self.seen);
         for _ in 0..STATES_PER_ROUND.min(self.left) {
             let (Some(state), None) = (self.at, &self.rejected) else { break };
@@ -169,7 +167,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
                 let owner = owner[shard_of_hash(hash)];
                 match here.contains(&owner) {
                     true => needed.add_hashed(next, hash),
-                    false => put(next, &mut letters[owner]),
+                    false => put(next, &mut messages[owner]),
                 }
             });
             self.set_rejected(visited.err());
@@ -181,9 +179,9 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> OwnPiece<'a, D> 
             let why = missing(&mut self.obligations, self.states, before, some, &is_here);
             self.set_rejected(Some(why));
         }
-        let idle = self.left == 0 && letters.iter().all(Vec::is_empty);
+        let idle = self.left == 0 && messages.iter().all(Vec::is_empty);
         let news = PartNews { idle, rejected: self.rejected.is_some() };
-        self.rounds.post(news.with(letters)).map_err(lost)
+        self.rounds.post(news.with(messages)).map_err(lost)
     }
 
     /// What all said of a round. What others need must be there.
@@ -215,25 +213,25 @@ struct PartNews {
 }
 
 impl PartNews {
-    /// A letter to everybody: the news, and the states that must be there.
-    fn with(self, letters: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
+    /// A message to everybody: the news, and the states that must be there.
+    fn with(self, messages: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
         let head = u8::from(self.idle) + 2 * u8::from(self.rejected);
-        let letter = |letter: Vec<u8>| std::iter::once(head).chain(letter).collect();
-        letters.into_iter().map(letter).enumerate().collect()
+        let message = |message: Vec<u8>| std::iter::once(head).chain(message).collect();
+        messages.into_iter().map(message).enumerate().collect()
     }
 }
 
 /// Writes a state that another process must have, behind its length.
-fn put(state: &[u8], letter: &mut Vec<u8>) {
-    letter.extend((state.len() as u32).to_le_bytes());
-    letter.extend_from_slice(state);
+fn put(state: &[u8], message: &mut Vec<u8>) {
+    message.extend((state.len() as u32).to_le_bytes());
+    message.extend_from_slice(state);
 }
 
 /// What all say together, and whether something makes no sense; the states that others need are needed.
 fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
     let (mut all, mut garbled) = (PartNews { idle: true, rejected: false }, false);
-    for (_, letter) in mail {
-        let Some((head, mut states)) = letter.split_first() else { continue };
+    for (_, message) in mail {
+        let Some((head, mut states)) = message.split_first() else { continue };
         all.idle &= head & 1 > 0;
         all.rejected |= head & 2 > 0;
         while let Some((length, rest)) = states.split_first_chunk::<4>() {
@@ -251,7 +249,7 @@ fn read(mail: &[Received], needed: &mut NeededStates) -> (PartNews, bool) {
 
 impl Proof for SharedProof {
     fn kind(&self) -> &'static EvidenceKind {
-        if !self.rules.is_none() || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
+        kind_of(self.rules, &self.renamings)
     }
 
     /// A part alone proves nothing.
@@ -270,17 +268,11 @@ impl Proof for SharedProof {
     }
 
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "the states are spread over several processes"))
-    }
-
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::default())
+        Err(unwritten("the states are spread over several processes"))
     }
 
     fn how(&self, statistics: &Statistics) -> String {
-        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-        let states = counted(self.states, "state");
-        let (explored, names) = (explored(&states, self.rules), names_of(&self.renamings));
-        format!("{explored}{names}{bound}, by {} processes", self.processes)
+        let explored = explored(self.states, self.rules, &self.renamings, statistics);
+        format!("{explored}, by {} processes", self.processes)
     }
 }

@@ -3,13 +3,11 @@
 //! The obligations are those of a closed set. As with evidence files of any size, the states are read again and again: as
 //! many successors as there is memory for are collected, then one look at all states must find them.
 
-use super::reduced::{explored, names_of, write_rules};
+use super::reduced::{explored, kind_of, write_rules};
 use super::{Proof, SpilledProof};
-use crate::certificate::{CLOSED_SET, REDUCED_SET};
 use crate::file::{EvidenceKind, RecordWriter, write_closed_controls, write_packed};
-use crate::known::KnownFacts;
-use crate::numbers::counted;
 use crate::obligations::{Looking, check_stream};
+use crate::smtlib::unwritten;
 use crate::{Monitor, Progress, Rejected, SpilledStates, Statistics, Stop, Task};
 use machine::{Buffered, DataDomain, OnDomain, State, on_reduced};
 use std::fmt;
@@ -63,7 +61,7 @@ impl OnDomain for CheckParts<'_> {
 
 impl Proof for SpilledProof {
     fn kind(&self) -> &'static EvidenceKind {
-        if !self.rules.is_none() || !self.renamings.is_empty() { &REDUCED_SET } else { &CLOSED_SET }
+        kind_of(self.rules, &self.renamings)
     }
 
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
@@ -80,17 +78,11 @@ impl Proof for SpilledProof {
     }
 
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "there is no room for the states in memory"))
-    }
-
-    fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {
-        Ok(KnownFacts::default())
+        Err(unwritten("there is no room for the states in memory"))
     }
 
     fn how(&self, statistics: &Statistics) -> String {
-        let bound = statistics.k.map_or("", |_| ", no store buffer bound was reached");
-        let states = counted(self.states(), "state");
-        format!("{}{}{bound}", explored(&states, self.rules), names_of(&self.renamings))
+        explored(self.states(), self.rules, &self.renamings, statistics)
     }
 }
 

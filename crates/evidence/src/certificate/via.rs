@@ -16,6 +16,7 @@ use crate::numbers::counted;
 use crate::obligations::Looking;
 use crate::record::Record;
 use crate::robust::{Attacks, extended};
+use crate::smtlib::unwritten;
 use crate::{Certificate, Claim, Monitor, Rejected, Statistics, Stop, Task};
 use machine::{Flattened, Gaps, SC, TSO};
 use program::{Delay, EdgeId, Program, ThreadId};
@@ -59,9 +60,7 @@ impl Pass {
             }
         }
     }
-}
 
-impl Pass {
     /// The attacks on the other program that must fail besides, if there are any. Normal forms cannot
     /// show that one does.
     fn attacks<'p>(
@@ -83,41 +82,33 @@ impl Pass {
 pub(crate) const ROBUST_SET: EvidenceKind = EvidenceKind {
     name: "robust-set",
     ending: "robust-set",
-    check: |reading| {
-        let pass = read_delays(reading)?;
-        checked(reading, &pass)
-    },
-    read: Some(|reading| {
-        let pass = read_delays(reading)?;
-        certificate(reading, pass)
-    }),
+    check: |reading| checked(reading, read_delays),
+    read: Some(|reading| certificate(reading, read_delays)),
 };
 
 pub(crate) const FLAT_SET: EvidenceKind = EvidenceKind {
     name: "flat-set",
     ending: "flat",
-    check: |reading| {
-        let pass = read_flatten(reading)?;
-        checked(reading, &pass)
-    },
-    read: Some(|reading| {
-        let pass = read_flatten(reading)?;
-        certificate(reading, pass)
-    }),
+    check: |reading| checked(reading, read_flatten),
+    read: Some(|reading| certificate(reading, read_flatten)),
 };
 
-fn checked(reading: &mut Reading<'_>, pass: &Pass) -> Result<Claim, FileError> {
+type ReadPass = fn(&mut Reading<'_>) -> Result<Pass, FileError>;
+
+fn checked(reading: &mut Reading<'_>, read_pass: ReadPass) -> Result<Claim, FileError> {
     let (task, monitor) = (reading.task, reading.monitor());
+    let pass = read_pass(reading)?;
     let gaps = read_gaps(reading)?;
     let other = pass.forward(&task, monitor)?;
-    let states = check_states(reading, &Task::safe(&other, SC), gaps, Looking::ForViolations)?;
+    let states = check_states(reading, &Task::safe(&other, SC).machine(), gaps, Looking::ForViolations)?;
     if let Some(attacks) = pass.attacks(&other, gaps, monitor)? {
         fails_every_attack(reading, &attacks, &states)?;
     }
     Ok(Claim::Safe(task.model, states.count()))
 }
 
-fn certificate(reading: &mut Reading<'_>, pass: Pass) -> Result<Certificate, FileError> {
+fn certificate(reading: &mut Reading<'_>, read_pass: ReadPass) -> Result<Certificate, FileError> {
+    let pass = read_pass(reading)?;
     let gaps = read_gaps(reading)?;
     let other = pass.forward(&reading.task, reading.monitor())?;
     let set = read_states_of(reading, &other)?;
@@ -162,10 +153,8 @@ impl Proof for Via {
     fn check(&self, task: &Task<'_>, monitor: &dyn Monitor) -> Result<(), Rejected> {
         let other = self.pass.forward(task, monitor)?;
         check_set(&Task::safe(&other, SC), self.gaps, Looking::ForViolations, &self.set, monitor)?;
-        match self.pass.attacks(&other, self.gaps, monitor)? {
-            Some(attacks) => attacks.fail_from(&self.set, monitor),
-            None => Ok(()),
-        }
+        let attacks = self.pass.attacks(&other, self.gaps, monitor)?;
+        attacks.map_or(Ok(()), |attacks| attacks.fail_from(&self.set, monitor))
     }
 
     fn write(&self, task: &Task<'_>, out: &mut RecordWriter<'_>) -> io::Result<()> {
@@ -184,7 +173,7 @@ impl Proof for Via {
 
     fn write_obligations(&self, _: &Task<'_>, _: &mut dyn Write) -> io::Result<usize> {
         let message = "a proof about another program has no form in SMT-LIB yet; a closed set has one";
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        Err(unwritten(message))
     }
 
     fn known(&self, _: &Task<'_>, _: &dyn Monitor) -> Result<KnownFacts, Stop> {

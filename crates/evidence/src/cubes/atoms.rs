@@ -1,6 +1,6 @@
 //! Atoms by number, so that most questions are looked up and not asked.
 
-use crate::symbolic::{Name, Vocabulary};
+use crate::symbolic::Vocabulary;
 use logic::{Atom, Linear, Var};
 use rustc_hash::FxHashMap;
 
@@ -36,11 +36,10 @@ impl Atoms {
         if let Some(id) = self.ids.get(atom) {
             return *id;
         }
-        let pool = |var: &Var| matches!(vocabulary.name(*var), Some(Name::Slot(slot)) if slot.is_any());
         let mut about_pool = false;
         for var in atom.vars() {
             self.vars = self.vars.max(var.index() + 1);
-            if pool(&var) {
+            if vocabulary.slot_of(var).is_some_and(|slot| slot.is_any()) {
                 about_pool = true;
                 if !self.pools.contains(&var) {
                     self.pools.push(var);

@@ -8,7 +8,7 @@
 
 use super::atoms::{AtomId, Atoms, TRUE};
 use logic::{Atom, Context, Decided, Formula, FormulaOutcome};
-use logic::{check, check_formulas, decide, decide_formulas, minimal_core, quick_core};
+use logic::{check, check_formulas, decide, decide_formulas, small_core};
 use std::collections::BTreeSet;
 
 /// Cores up to this size are made minimal.
@@ -35,7 +35,7 @@ impl CubeFacts {
     pub(super) fn begin(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
         self.retract(0);
         self.cube_loaded = false;
-        self.add(atoms, facts);
+        self.assume(atoms, facts);
         self.cube = self.listed.len();
     }
 
@@ -46,21 +46,17 @@ impl CubeFacts {
 
     /// Adds the facts of a step.
     pub(super) fn assume(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
-        self.add(atoms, facts);
-    }
-
-    /// Returns to the facts of the cube.
-    pub(super) fn leave_step(&mut self) {
-        self.retract(self.cube);
-    }
-
-    fn add(&mut self, atoms: &Atoms, facts: impl IntoIterator<Item = AtomId>) {
         self.known.resize(atoms.len().max(self.known.len()), false);
         for fact in facts {
             if fact != TRUE && !std::mem::replace(&mut self.known[fact as usize], true) {
                 self.listed.push(fact);
             }
         }
+    }
+
+    /// Returns to the facts of the cube.
+    pub(super) fn leave_step(&mut self) {
+        self.retract(self.cube);
     }
 
     fn retract(&mut self, count: usize) {
@@ -180,11 +176,7 @@ impl CubeFacts {
 
 /// Positions of atoms that contradict each other, by a certificate that was checked.
 fn checked_core(atoms: &[Atom]) -> Option<Vec<usize>> {
-    let mut core = quick_core(atoms)?;
-    if core.len() <= SHORT {
-        let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
-        core = minimal_core(&few)?.into_iter().map(|at| core[at]).collect();
-    }
+    let core = small_core(atoms, SHORT)?;
     let chosen: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
     match decide(&chosen) {
         Decided::Unsat(certificate) if check(&chosen, &certificate).is_ok() => Some(core),

@@ -37,6 +37,7 @@ mod valid;
 
 pub use renamed::renamed_atom;
 pub(crate) use smtlib::write_obligations;
+pub(crate) use valid::control_slots;
 
 use crate::parallel::each;
 use crate::symbolic::{self, AtomCases, Vocabulary};
@@ -50,7 +51,7 @@ use program::Program;
 use std::fmt;
 use std::ops::ControlFlow;
 use steps::{Image, Steps};
-use valid::{CubeProofOf, ValidProof, control_slots};
+use valid::{CubeProofOf, ValidProof};
 
 /// No proof of ours keeps more stores of a thread; a file that says so only wants to take time.
 const MOST_KEPT: usize = 256;

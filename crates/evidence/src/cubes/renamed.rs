@@ -16,7 +16,7 @@
 
 use super::{CubeFlaw, forgetful_proof};
 use crate::file::slot_exists;
-use crate::symbolic::{Name, Vocabulary};
+use crate::symbolic::Vocabulary;
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Task};
 use indexmap::IndexSet;
 use logic::{Atom, Linear};
@@ -41,10 +41,7 @@ pub(super) fn written_out(
     if !proof.renamings.iter().all(keeps) {
         return Err(Rejected::Renaming);
     }
-    let known = |var| match proof.vocabulary.name(var) {
-        Some(Name::Slot(slot)) => slot_exists(task.program, slot),
-        _ => false,
-    };
+    let known = |var| proof.vocabulary.slot_of(var).is_some_and(|slot| slot_exists(task.program, slot));
     if let Some(at) = proof.predicates.iter().position(|atom| !atom.vars().all(known)) {
         return Err(CubeFlaw::Predicate(at).into());
     }
@@ -191,8 +188,8 @@ impl Closure {
 
 /// An atom over slots under new names.
 pub fn renamed_atom(vocabulary: &mut Vocabulary, atom: &Atom, renaming: &Renaming) -> Atom {
-    atom.substitute_all(|var| match vocabulary.name(var) {
-        Some(Name::Slot(slot)) => Some(Linear::from(vocabulary.slot(slot.renamed(renaming)))),
-        _ => None,
+    atom.substitute_all(|var| {
+        let slot = vocabulary.slot_of(var)?;
+        Some(Linear::from(vocabulary.slot(slot.renamed(renaming))))
     })
 }

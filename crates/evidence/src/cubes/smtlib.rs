@@ -11,11 +11,11 @@
 
 use super::atoms::AtomId;
 use super::steps::{CubeStep, Image};
-use super::{CubeChecker, CubeObligations, forgetful_proof};
-use crate::smtlib::{junction, name_of, write_question};
+use super::{CubeChecker, CubeFlaw, CubeObligations, forgetful_proof};
+use crate::smtlib::{junction, name_of, unwritten, write_question};
 use crate::symbolic::Name;
 use crate::{CubeProof, Task};
-use logic::{Atom, Formula, Linear, Terms, Var, smtlib_formula};
+use logic::{Atom, Formula, Terms, Var, smtlib_declaration, smtlib_formula, smtlib_sum};
 use machine::{Buffered, Recall};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub(crate) fn write_obligations(
     proof: &CubeProof,
     out: &mut dyn Write,
 ) -> io::Result<usize> {
-    let invalid = |flaw| io::Error::new(io::ErrorKind::InvalidInput, format!("{flaw}"));
+    let invalid = |flaw: CubeFlaw| unwritten(&flaw.to_string());
     let valid = forgetful_proof(task, proof).map_err(invalid)?;
     let mut checker = CubeChecker::new(&valid);
     let works = (0..proof.controls.len()).map(|control| checker.work(control));
@@ -114,7 +114,7 @@ impl CubeScript<'_> {
         writeln!(self.out, "; shown of p and of a value that joins them; n is any that is newer than p")?;
         writeln!(self.out, "(set-logic QF_LIA)")?;
         for index in 0..self.terms.len() {
-            writeln!(self.out, "(declare-const {} Int)", self.name(Var::at(index)))?;
+            writeln!(self.out, "{}", smtlib_declaration(&self.terms, Var::at(index)))?;
         }
         for (at, cube) in self.checker.valid.proof.cubes.iter().enumerate() {
             let parameters = self.parameters[at].iter().map(|var| format!("({} Int)", self.name(*var)));
@@ -217,7 +217,7 @@ impl CubeScript<'_> {
             if choice.iter().any(|(var, _)| self.parameters[cube as usize].contains(var)) {
                 let put_in = |var: Var| choice.iter().find(|(v, _)| *v == var);
                 ways.push(self.holds(cube, &|var| match put_in(var) {
-                    Some((_, value)) => self.linear(value, &|var| self.name(var)),
+                    Some((_, value)) => smtlib_sum(value, &|var| self.name(var)),
                     None => after(var),
                 }));
             }
@@ -226,24 +226,11 @@ impl CubeScript<'_> {
     }
 
     fn is_pool(&self, var: Var) -> bool {
-        matches!(self.checker.vocabulary.name(var), Some(Name::Slot(slot)) if slot.is_any())
+        self.checker.vocabulary.slot_of(var).is_some_and(|slot| slot.is_any())
     }
 
     /// What a variable becomes, or its name.
     fn value(&self, image: &Image, var: Var, name: &dyn Fn(Var) -> String) -> String {
-        image.value(var).map_or_else(|| name(var), |value| self.linear(value, name))
-    }
-
-    fn linear(&self, value: &Linear, name: &dyn Fn(Var) -> String) -> String {
-        let number = |n: &logic::Int| if n.signum() < 0 { format!("(- {})", n.abs()) } else { n.to_string() };
-        let term = |(var, factor): &(Var, logic::Int)| match factor.is_one() {
-            true => name(*var),
-            false => format!("(* {} {})", number(factor), name(*var)),
-        };
-        let mut summands: Vec<String> = value.terms().iter().map(term).collect();
-        if !value.constant().is_zero() || summands.is_empty() {
-            summands.push(number(value.constant()));
-        }
-        junction("+", summands.into_iter())
+        image.value(var).map_or_else(|| name(var), |value| smtlib_sum(value, name))
     }
 }

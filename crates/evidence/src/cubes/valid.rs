@@ -2,7 +2,6 @@
 
 use super::CubeFlaw;
 use crate::CubeProof;
-use crate::symbolic::Name;
 use logic::{Atom, Var};
 use machine::{LocalFirst, Machine, Slot};
 use program::Program;
@@ -66,12 +65,10 @@ fn control_exists<M: Machine>(machine: &M, global: &M::Global, locals: &[M::Loca
 
 /// Predicates must speak of slots, and of some.
 fn check_predicates<R, G, L>(proof: &CubeProof<R, G, L>) -> Result<(), CubeFlaw> {
-    let slot = |var| matches!(proof.vocabulary.name(var), Some(Name::Slot(_)));
+    let slot = |var| proof.vocabulary.slot_of(var).is_some();
     let fits = |atom: &Atom| !atom.is_true() && !atom.is_false() && atom.vars().all(slot);
-    match proof.predicates.iter().position(|predicate| !fits(predicate)) {
-        Some(at) => Err(CubeFlaw::Predicate(at)),
-        None => Ok(()),
-    }
+    let wrong = proof.predicates.iter().position(|predicate| !fits(predicate));
+    wrong.map_or(Ok(()), |at| Err(CubeFlaw::Predicate(at)))
 }
 
 /// Literals must be numbers of predicates, in increasing order, about slots of the control.
@@ -81,10 +78,7 @@ fn check_literals<M: Machine, R>(
     cubes_of: &[Vec<u32>],
 ) -> Result<(), CubeFlaw> {
     let vars = (0..proof.vocabulary.len()).map(Var::at);
-    let named = |var: Var| match proof.vocabulary.name(var) {
-        Some(Name::Slot(slot)) => Some((slot, var.index())),
-        _ => None,
-    };
+    let named = |var: Var| Some((proof.vocabulary.slot_of(var)?, var.index()));
     let numbers: FxHashMap<Slot, usize> = vars.filter_map(named).collect();
     // By variable: the last control that has it.
     let mut seen = vec![usize::MAX; proof.vocabulary.len()];
@@ -108,7 +102,7 @@ fn check_literals<M: Machine, R>(
 }
 
 /// The slots of a control; memory always exists.
-pub(super) fn control_slots<M: Machine>(machine: &M, shapes: &[M::Local]) -> Vec<Slot> {
+pub(crate) fn control_slots<M: Machine>(machine: &M, shapes: &[M::Local]) -> Vec<Slot> {
     let mut slots: Vec<Slot> = machine.program().variable_ids().map(Slot::Memory).collect();
     for (thread, shape) in machine.program().thread_ids().zip(shapes) {
         machine.slots(thread, shape, &mut slots);

@@ -1,17 +1,17 @@
 //! Files that say that nothing is violated within some number of contexts, by states or by cubes.
 
-use super::cubes::{ShapeLine, SharedNumber, Within, read_cubes_of, write_cubes_of};
+use super::cubes::{Within, read_cubes_of, write_cubes_of};
 use super::read::Reading;
-use super::states::{LocalLine, SharedLine, check_states_on, write_closed};
+use super::states::{LocalLine, SharedLine, check_states, write_closed};
 use super::write::RecordWriter;
-use super::{Claim, EvidenceKind, FileError};
+use super::{Claim, EvidenceKind, FileError, location_at, somebody_at, variable_at};
 use crate::certificate::{read_gaps, write_gaps};
 use crate::cubes::check_cubes_on;
 use crate::obligations::Looking;
 use crate::record::Record;
-use crate::{ContextCubes, ContextProof, ContextStates, Monitor, Rejected};
-use machine::{Contexts, GapStepper, NEVER, Planned, Stepper, Turns};
-use program::{Loc, Program, ThreadId, VarId};
+use crate::{ContextCubes, ContextProof, ContextStates, Monitor};
+use machine::{Contexts, NEVER, Planned, Turns};
+use program::{Program, ThreadId};
 use std::io;
 
 pub(super) const CONTEXT_SET: EvidenceKind =
@@ -39,11 +39,10 @@ fn how_many(reading: &mut Reading<'_>) -> Result<u8, FileError> {
 
 fn checked_cubes(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let contexts = how_many(reading)?;
-    let budget = reading.budget;
-    let proof: ContextCubes = read_cubes_of(reading, (), budget)?;
+    let proof: ContextCubes = read_cubes_of(reading, ())?;
     let task = reading.task;
     let machine = Contexts::new(task.program, task.model, contexts);
-    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(budget));
+    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(reading.budget));
     check_cubes_on(task.program, machine, &proof, &monitor)?;
     Ok(Claim::Within(task.model, usize::from(contexts), proof.cubes.len()))
 }
@@ -53,13 +52,7 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
     let gaps = read_gaps(reading)?;
     let task = reading.task;
     let machine = Contexts::new(task.program, task.model, contexts);
-    let states = match gaps {
-        None => check_states_on(reading, Stepper::new(&machine), Looking::ForViolations)?,
-        Some(gaps) => {
-            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
-            check_states_on(reading, domain, Looking::ForViolations)?
-        }
-    };
+    let states = check_states(reading, &machine, gaps, Looking::ForViolations)?;
     Ok(Claim::Within(task.model, usize::from(contexts), states.count()))
 }
 
@@ -78,10 +71,6 @@ pub(super) fn write_contexts(
     }
 }
 
-fn thread_id(program: &Program, at: usize) -> Option<ThreadId> {
-    (at < program.threads.len()).then(|| ThreadId::new(at))
-}
-
 impl SharedLine for Turns {
     fn line(&self) -> Record {
         let Turns { context, active, holder, owed } = *self;
@@ -91,37 +80,16 @@ impl SharedLine for Turns {
 
     fn of(program: &Program, record: &Record) -> Option<Turns> {
         let Record::Running { context, active, holder, owed } = record else { return None };
-        let thread = |at: &Option<usize>| match at {
-            Some(at) => thread_id(program, *at).map(Some),
-            None => Some(None),
-        };
-        Some(Turns { context: *context, active: thread(active)?, holder: thread(holder)?, owed: *owed })
-    }
-}
-
-impl SharedNumber for Turns {
-    const LISTED: bool = true;
-
-    fn number(&self, listed: &[Turns]) -> Option<usize> {
-        listed.iter().position(|turns| turns == self)
-    }
-
-    fn numbered(_: &Program, listed: &[Turns], number: Option<usize>) -> Option<Turns> {
-        listed.get(number?).copied()
-    }
-}
-
-impl ShapeLine for Planned {
-    fn shape(&self, thread: usize) -> Record {
-        self.line(thread)
-    }
-
-    fn bytes(&self) -> usize {
-        128 + 8 * self.leaving.len()
+        let (active, holder) = (somebody_at(program, *active)?, somebody_at(program, *holder)?);
+        Some(Turns { context: *context, active, holder, owed: *owed })
     }
 }
 
 impl LocalLine for Planned {
+    fn bytes(&self) -> usize {
+        128 + 8 * self.leaving.len()
+    }
+
     fn line(&self, thread: usize) -> Record {
         let turn = |turn: u8| (turn != NEVER).then_some(turn);
         let leaving = self.leaving.iter().map(|(variable, t)| (variable.index(), turn(*t))).collect();
@@ -131,12 +99,12 @@ impl LocalLine for Planned {
     fn of(program: &Program, record: &Record) -> Option<Option<(usize, Planned)>> {
         let Record::Planned { thread, location, after, leaving } = record else { return None };
         let turn = |turn: Option<u8>| turn.unwrap_or(NEVER);
-        let locations = program.threads.get(*thread).map_or(0, |thread| thread.locs().count());
-        let exists = |variable: usize| variable < program.variables.len();
-        if *location >= locations || !leaving.iter().all(|(variable, _)| exists(*variable)) {
-            return Some(None);
-        }
-        let leaving = leaving.iter().map(|(variable, t)| (VarId::new(*variable), turn(*t))).collect();
-        Some(Some((*thread, Planned { loc: Loc::new(*location), leaving, after: turn(*after) })))
+        let planned = || {
+            let loc = location_at(program, *thread, *location)?;
+            let leaving =
+                leaving.iter().map(|(variable, t)| Some((variable_at(program, *variable)?, turn(*t))));
+            Some((*thread, Planned { loc, leaving: leaving.collect::<Option<_>>()?, after: turn(*after) }))
+        };
+        Some(planned())
     }
 }

@@ -6,19 +6,18 @@
 
 use super::FileError;
 use super::read::Reading;
-use super::states::{LocalLine, SharedLine, kept_numbers};
-use super::steps::MAX_DIGITS;
+use super::states::{LocalLine, SharedLine};
+use super::steps::integer;
 use super::write::RecordWriter;
 use crate::certificate::{read_renamings, write_renamings};
 use crate::cubes::check_cubes;
 use crate::record::Record;
-use crate::symbolic::{Name, Vocabulary};
+use crate::symbolic::Vocabulary;
 use crate::{Cube, CubeProof, Monitor, Progress, Rejected, Stop};
-use logic::{Atom, Int, Linear, Relation, Var};
-use machine::{Forgotten, Keep, Local, Recall, Slot};
+use logic::{Atom, Linear, Relation, Var};
+use machine::{Forgotten, Keep, Recall, Slot};
 use program::{Names, Program, RegId, ThreadId, VarId};
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::io;
 
 const KEEP: [(Keep, &str); 2] = [(Keep::Newest, "newest"), (Keep::Oldest, "oldest")];
@@ -33,42 +32,34 @@ fn named<T: Copy>(known: &[(T, &str)], name: &str) -> Option<T> {
     known.iter().find(|(_, word)| *word == name).map(|(value, _)| *value)
 }
 
+/// Writes how much a machine recalls.
+pub(crate) fn write_recall(
+    Recall { k, keep, forgotten }: Recall,
+    out: &mut RecordWriter<'_>,
+) -> io::Result<()> {
+    let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
+    out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")
+}
+
+/// How much a machine recalls, if the next line says so.
+pub(crate) fn read_recall(reading: &mut Reading<'_>) -> Result<Option<Recall>, FileError> {
+    let Some(Record::Recall { k, keep, forgotten }) = reading.records.next_record()? else { return Ok(None) };
+    let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
+    Ok(named.map(|(keep, forgotten)| Recall { k, keep, forgotten }))
+}
+
 pub(crate) fn write_cubes(
     program: &Program,
     proof: &CubeProof,
     out: &mut RecordWriter<'_>,
 ) -> io::Result<()> {
-    let Recall { k, keep, forgotten } = proof.recall;
-    let (keep, forgotten) = (word_of(&KEEP, keep), word_of(&FORGOTTEN, forgotten));
-    out.put(&Record::Recall { k, keep: keep.to_string(), forgotten: forgotten.to_string() }, "")?;
+    write_recall(proof.recall, out)?;
     write_renamings(&proof.renamings, out)?;
     write_cubes_of(program, proof, out)
 }
 
-/// What threads share, as the first number of a control.
-pub(super) trait SharedNumber: SharedLine + Eq {
-    /// Whether it has a line of its own, and the number of that.
-    const LISTED: bool;
-    /// Its number.
-    fn number(&self, listed: &[Self]) -> Option<usize>;
-    /// What has this number.
-    fn numbered(program: &Program, listed: &[Self], number: Option<usize>) -> Option<Self>;
-}
-
-impl SharedNumber for Option<ThreadId> {
-    const LISTED: bool = false;
-
-    fn number(&self, _: &[Self]) -> Option<usize> {
-        self.map(ThreadId::index)
-    }
-
-    fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
-        number.is_none_or(|t| t < program.threads.len()).then(|| number.map(ThreadId::new))
-    }
-}
-
 /// Writes all but what the machine recalls.
-pub(super) fn write_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+pub(super) fn write_cubes_of<R, G: SharedLine, L: LocalLine>(
     program: &Program,
     proof: &CubeProof<R, G, L>,
     out: &mut RecordWriter<'_>,
@@ -109,29 +100,6 @@ pub(super) fn write_cubes_of<R, G: SharedNumber, L: ShapeLine>(
     Ok(())
 }
 
-/// A thread's part of a control, as a line of a proof by cubes.
-pub(super) trait ShapeLine: LocalLine + Eq + Hash {
-    /// Its line.
-    fn shape(&self, thread: usize) -> Record;
-    /// Bytes in memory, roughly.
-    fn bytes(&self) -> usize;
-}
-
-impl ShapeLine for Local {
-    fn shape(&self, thread: usize) -> Record {
-        shape_record(thread, self)
-    }
-
-    fn bytes(&self) -> usize {
-        128 + 8 * (self.kept.len() + self.forgotten.len())
-    }
-}
-
-pub(super) fn shape_record(thread: usize, shape: &Local) -> Record {
-    let forgotten = shape.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
-    Record::Shape { thread, location: shape.loc.index(), kept: kept_numbers(shape), forgotten }
-}
-
 fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
     let relation = match atom.relation() {
         Relation::Le => "le".to_string(),
@@ -142,8 +110,7 @@ fn predicate_record(vocabulary: &Vocabulary, atom: &Atom) -> Option<Record> {
     };
     let mut terms = Vec::new();
     for (var, factor) in atom.expr().terms() {
-        let Some(Name::Slot(slot)) = vocabulary.name(*var) else { return None };
-        terms.push((factor.to_string(), slot_word(slot)));
+        terms.push((factor.to_string(), slot_word(vocabulary.slot_of(*var)?)));
     }
     Some(Record::Predicate { relation, constant: atom.expr().constant().to_string(), terms })
 }
@@ -153,10 +120,8 @@ fn speaking_names(program: &Program, vocabulary: &Vocabulary) -> logic::Terms {
     let names = Names::original(program);
     let mut terms = logic::Terms::new();
     for index in 0..vocabulary.len() {
-        let text = match vocabulary.name(Var::at(index)) {
-            Some(Name::Slot(slot)) if slot_exists(program, slot) => slot_text(&names, slot),
-            _ => String::new(),
-        };
+        let slot = vocabulary.slot_of(Var::at(index)).filter(|slot| slot_exists(program, *slot));
+        let text = slot.map(|slot| slot_text(&names, slot)).unwrap_or_default();
         let taken = text.is_empty() || terms.find(&text).is_some();
         terms.var(&if taken { format!("{text}#{index}") } else { text });
     }
@@ -187,7 +152,8 @@ pub(crate) fn slot_exists(program: &Program, slot: Slot) -> bool {
     }
 }
 
-fn slot_word(slot: Slot) -> String {
+/// A slot as a letter and numbers.
+pub(crate) fn slot_word(slot: Slot) -> String {
     match slot {
         Slot::Memory(v) => format!("m{}", v.index()),
         Slot::Register(t, r) => format!("r{}.{}", t.index(), r.index()),
@@ -199,34 +165,26 @@ fn slot_word(slot: Slot) -> String {
 }
 
 fn slot_named(program: &Program, word: &str) -> Option<Slot> {
-    let kind = word.chars().next()?;
-    let mut numbers = word[kind.len_utf8()..].split('.').map(|digits| digits.parse::<u32>().ok());
-    let (first, second, third) = (numbers.next()?? as usize, numbers.next(), numbers.next());
-    let slot = match (kind, second, third) {
-        ('m', None, None) => Slot::Memory(VarId::new(first)),
-        ('r', Some(second), None) => Slot::Register(ThreadId::new(first), RegId::new(second? as usize)),
-        ('q', Some(second), Some(third)) => {
-            Slot::Queued(ThreadId::new(first), VarId::new(second? as usize), third?)
-        }
-        ('l', Some(second), None) => Slot::Last(ThreadId::new(first), VarId::new(second? as usize)),
-        ('p', Some(second), None) => Slot::Pool(ThreadId::new(first), VarId::new(second? as usize)),
-        ('n', Some(second), None) => Slot::Newer(ThreadId::new(first), VarId::new(second? as usize)),
+    let (kind, numbers) = word.split_at_checked(1)?;
+    let numbers: Vec<u32> = numbers.split('.').map(|digits| digits.parse().ok()).collect::<Option<_>>()?;
+    let (thread, variable) = (|t: u32| ThreadId::new(t as usize), |v: u32| VarId::new(v as usize));
+    let slot = match (kind, &numbers[..]) {
+        ("m", [v]) => Slot::Memory(variable(*v)),
+        ("r", [t, r]) => Slot::Register(thread(*t), RegId::new(*r as usize)),
+        ("q", [t, v, entry]) => Slot::Queued(thread(*t), variable(*v), *entry),
+        ("l", [t, v]) => Slot::Last(thread(*t), variable(*v)),
+        ("p", [t, v]) => Slot::Pool(thread(*t), variable(*v)),
+        ("n", [t, v]) => Slot::Newer(thread(*t), variable(*v)),
         _ => return None,
     };
-    (numbers.next().is_none() && slot_exists(program, slot)).then_some(slot)
-}
-
-fn integer(text: &str) -> Option<Int> {
-    // Reading a number takes time quadratic in its length.
-    (text.len() <= MAX_DIGITS).then(|| text.parse().ok())?
+    slot_exists(program, slot).then_some(slot)
 }
 
 /// Checks the rest of a file. All of it is held in memory, and what the checker works out as
 /// well: any cube may cover what any step leads to.
 pub(crate) fn check_cube_file(reading: &mut Reading<'_>) -> Result<usize, FileError> {
-    let budget = reading.budget;
-    let proof = read_cubes(reading, budget)?;
-    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(budget));
+    let proof = read_cubes(reading)?;
+    let monitor: (&dyn Monitor, &dyn Monitor) = (reading.monitor(), &Within(reading.budget));
     check_cubes(&reading.task, &proof, &monitor)?;
     Ok(proof.cubes.len())
 }
@@ -240,36 +198,27 @@ impl Monitor for Within {
     }
 }
 
-/// Reads the rest of a file, up to so many bytes in memory.
-pub(crate) fn read_cubes(reading: &mut Reading<'_>, budget: usize) -> Result<CubeProof, FileError> {
-    let records = &mut reading.records;
-    let recall = match records.next_record()? {
-        Some(Record::Recall { k, keep, forgotten }) => {
-            let named = named(&KEEP, &keep).zip(named(&FORGOTTEN, &forgotten));
-            named.map(|(keep, forgotten)| Recall { k, keep, forgotten })
-        }
-        _ => None,
-    };
-    let Some(recall) = recall else {
-        return Err(records.wrong("what the machine remembers is missing"));
+/// Reads the rest of a file, as far as the budget goes.
+pub(crate) fn read_cubes(reading: &mut Reading<'_>) -> Result<CubeProof, FileError> {
+    let Some(recall) = read_recall(reading)? else {
+        return Err(reading.records.wrong("what the machine remembers is missing"));
     };
     let program = reading.task.program;
     let renamings = read_renamings(reading, program)?;
-    let proof = read_cubes_of(reading, recall, budget)?;
+    let proof = read_cubes_of(reading, recall)?;
     Ok(CubeProof { renamings: renamings.into(), ..proof })
 }
 
-/// Reads what follows what the machine recalls, up to so many bytes in memory.
-pub(super) fn read_cubes_of<R, G: SharedNumber, L: ShapeLine>(
+/// Reads what follows what the machine recalls, as far as the budget goes.
+pub(super) fn read_cubes_of<R, G: SharedLine, L: LocalLine>(
     reading: &mut Reading<'_>,
     recall: R,
-    budget: usize,
 ) -> Result<CubeProof<R, G, L>, FileError> {
     let (program, records) = (reading.task.program, &mut reading.records);
     let mut reader = CubesReader::new(program, recall);
     while let Some(record) = records.next_record()? {
         reader.record(record).map_err(|message| records.wrong(message))?;
-        if reader.bytes > budget {
+        if reader.bytes > reading.budget {
             return Err(Rejected::Stopped(Stop::Memory).into());
         }
     }
@@ -294,7 +243,7 @@ struct CubesReader<'p, R, G, L> {
     bytes: usize,
 }
 
-impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
+impl<'p, R, G: SharedLine, L: LocalLine> CubesReader<'p, R, G, L> {
     fn new(program: &'p Program, recall: R) -> CubesReader<'p, R, G, L> {
         let (predicates, controls, cubes) = (Vec::new(), Vec::new(), Vec::new());
         let (renamings, vocabulary) = (Box::default(), Vocabulary::default());
@@ -362,7 +311,7 @@ impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
             let slot = slot_named(self.program, slot)?;
             sum.push((self.proof.vocabulary.slot(slot), integer(factor)?));
         }
-        Some(Atom::new(relation, Linear::new(sum, integer(constant)?)))
+        Some(Atom::new(relation, Linear::new(sum, integer::<logic::Int>(constant)?)))
     }
 
     fn control(&mut self, shared: Option<usize>, shapes: &[usize]) -> Option<(G, Vec<L>)> {
@@ -372,7 +321,7 @@ impl<'p, R, G: SharedNumber, L: ShapeLine> CubesReader<'p, R, G, L> {
         let shared = G::numbered(self.program, &self.shared, shared)?;
         let shapes = shapes.iter().zip(&self.shapes).map(|(number, all)| all.get(*number));
         let shapes: Vec<L> = shapes.collect::<Option<Vec<_>>>()?.into_iter().cloned().collect();
-        self.bytes += 64 + shapes.iter().map(ShapeLine::bytes).sum::<usize>();
+        self.bytes += 64 + shapes.iter().map(LocalLine::bytes).sum::<usize>();
         Some((shared, shapes))
     }
 

@@ -25,7 +25,9 @@ mod write;
 pub use read::{check_file, read_certificate};
 pub use write::write_evidence;
 
-pub(crate) use cubes::{check_cube_file, read_cubes, slot_exists, write_cubes};
+pub(crate) use cubes::{
+    check_cube_file, read_cubes, read_recall, slot_exists, slot_word, write_cubes, write_recall,
+};
 pub(crate) use read::Reading;
 pub(crate) use states::{
     check_states, check_states_on, fails_every_attack, read_states, read_states_of, write_closed,
@@ -39,11 +41,31 @@ use crate::certificate::{
 };
 use crate::{Certificate, Checked, CheckedOutcomes, CheckedWitness, Rejected};
 use machine::Model;
-use program::Program;
+use program::{Loc, Program, ThreadId, VarId};
 use std::fmt;
 use std::io::{self, BufRead};
 
 const VERSION: u32 = 1;
+
+/// The thread of a number, if the program has so many.
+fn thread_at(program: &Program, at: usize) -> Option<ThreadId> {
+    (at < program.threads.len()).then(|| ThreadId::new(at))
+}
+
+/// A thread or nobody, if the program has so many threads.
+fn somebody_at(program: &Program, at: Option<usize>) -> Option<Option<ThreadId>> {
+    at.is_none_or(|at| at < program.threads.len()).then(|| at.map(ThreadId::new))
+}
+
+/// The variable of a number, if the program has so many.
+fn variable_at(program: &Program, at: usize) -> Option<VarId> {
+    (at < program.variables.len()).then(|| VarId::new(at))
+}
+
+/// A location of a thread, if the program has both.
+fn location_at(program: &Program, thread: usize, at: usize) -> Option<Loc> {
+    (at < program.threads.get(thread)?.locs().count()).then(|| Loc::new(at))
+}
 
 /// The two forms of an evidence file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

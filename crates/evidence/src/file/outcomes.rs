@@ -5,6 +5,7 @@ use super::read::{Reading, Records};
 use super::states::{Dictionary, state_of, write_closed};
 use super::write::RecordWriter;
 use super::{Claim, EvidenceKind, FileError};
+use crate::obligations::packed_into;
 use crate::outcomes::{check_outcomes, finals_of};
 use crate::record::Record;
 use crate::{ClosedSet, Outcomes, Reason, ReducedSet, Rejected, Stop, Task};
@@ -71,9 +72,8 @@ fn read_rest(
                 let known = state_of(&numbers, threads, &mut state);
                 known
                     .ok_or_else(|| records.wrong("a state needs the number of a control for every thread"))?;
-                packed.clear();
-                state.pack(&mut packed);
-                let (_, new) = states.insert(&packed, None).map_err(|Full| Rejected::TooLarge)?;
+                let packed = packed_into(&mut packed, &state);
+                let (_, new) = states.insert(packed, None).map_err(|Full| Rejected::TooLarge)?;
                 if !new {
                     return Err(records.wrong("this state is listed twice"));
                 }

@@ -24,7 +24,7 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
         };
     }
     reading.records.read_again(first);
-    let states = check_states(reading, &Task::safe(&deciding, SC), None, Looking::Away)?;
+    let states = check_states(reading, &Task::safe(&deciding, SC).machine(), None, Looking::Away)?;
     fails_every_attack(reading, &attacks, &states)?;
     Ok(Claim::Robust(model, states.count()))
 }

@@ -3,30 +3,29 @@
 //! Large sets are never held in memory: the file is read several times instead, each time for the
 //! states that fit the budget.
 
-use super::FileError;
-use super::cubes::shape_record;
 use super::read::{Reading, RecordSource, Records};
 use super::write::RecordWriter;
-use crate::obligations::{Looking, check_stream};
+use super::{FileError, location_at, somebody_at, variable_at};
+use crate::obligations::{Looking, check_stream, packed_into};
 use crate::record::Record;
 use crate::robust::Attacks;
-use crate::{ClosedSet, Controls, Rejected, Task};
+use crate::{ClosedSet, Controls, Rejected};
 use machine::{DataDomain, Entry, GapStepper, Gaps, Local, Machine, State, StateSet, Stepper};
-use program::{Loc, Program, ThreadId, VarId};
+use program::{Program, ThreadId};
+use std::hash::Hash;
 use std::io;
 
-/// Checks the states that follow, about this task. They are read again and again.
-pub(crate) fn check_states(
+/// Checks the states that follow, of a machine. They are read again and again.
+pub(crate) fn check_states<M: Machine<Global: SharedLine, Local: LocalLine>>(
     reading: &mut Reading<'_>,
-    task: &Task<'_>,
+    machine: &M,
     gaps: Option<Gaps>,
     looking: Looking,
-) -> Result<Dictionary, FileError> {
-    let machine = task.machine();
+) -> Result<Dictionary<M::Global, M::Local>, FileError> {
     match gaps {
-        None => check_states_on(reading, Stepper::new(&machine), looking),
+        None => check_states_on(reading, Stepper::new(machine), looking),
         Some(gaps) => {
-            let domain = GapStepper::with(&machine, gaps).ok_or(Rejected::Window)?;
+            let domain = GapStepper::with(machine, gaps).ok_or(Rejected::Window)?;
             check_states_on(reading, domain, looking)
         }
     }
@@ -62,9 +61,7 @@ pub(crate) fn read_states_of(reading: &mut Reading<'_>, program: &Program) -> Re
     let mut states = StateSet::new();
     let mut packed = Vec::new();
     scan(program.threads.len(), &reading.open, &mut |at, state| {
-        packed.clear();
-        state.pack(&mut packed);
-        if !controls.name(state) || states.insert(&packed, None).is_err() {
+        if !controls.name(state) || states.insert(packed_into(&mut packed, state), None).is_err() {
             return Err(Rejected::Malformed(at).into());
         }
         Ok(())
@@ -83,19 +80,39 @@ pub(crate) fn fails_every_attack(
 }
 
 /// The part of a control that threads share, as a line.
-pub(crate) trait SharedLine: Clone {
+pub(crate) trait SharedLine: Clone + Eq {
+    /// Whether proofs by cubes have lines for it, so that controls speak of the numbers of these.
+    const LISTED: bool = true;
+
     /// Its line.
     fn line(&self) -> Record;
     /// What a line says, if it is such a line and speaks of what exists.
     fn of(program: &Program, record: &Record) -> Option<Self>;
+
+    /// Its number in the controls of a proof by cubes.
+    fn number(&self, listed: &[Self]) -> Option<usize> {
+        listed.iter().position(|shared| shared == self)
+    }
+
+    /// What has this number there.
+    fn numbered(_: &Program, listed: &[Self], number: Option<usize>) -> Option<Self> {
+        listed.get(number?).cloned()
+    }
 }
 
 /// A thread's part of a control, as a line.
-pub(crate) trait LocalLine: Clone {
+pub(crate) trait LocalLine: Clone + Eq + Hash {
     /// Its line.
     fn line(&self, thread: usize) -> Record;
     /// What a line says, if it is such a line: the thread and its control, if there is such a control.
     fn of(program: &Program, record: &Record) -> Option<Option<(usize, Self)>>;
+    /// Bytes in memory, roughly.
+    fn bytes(&self) -> usize;
+
+    /// Its line in a proof by cubes.
+    fn shape(&self, thread: usize) -> Record {
+        self.line(thread)
+    }
 }
 
 /// The controls that a file names, and how many states follow.
@@ -151,25 +168,40 @@ impl<G: SharedLine, L: LocalLine> Dictionary<G, L> {
 }
 
 impl SharedLine for Option<ThreadId> {
+    const LISTED: bool = false;
+
     fn line(&self) -> Record {
         Record::Global { holder: self.map(ThreadId::index) }
     }
 
     fn of(program: &Program, record: &Record) -> Option<Option<ThreadId>> {
-        match record {
-            Record::Global { holder } if holder.is_none_or(|t| t < program.threads.len()) => {
-                Some(holder.map(ThreadId::new))
-            }
-            _ => None,
-        }
+        let Record::Global { holder } = record else { return None };
+        somebody_at(program, *holder)
+    }
+
+    fn number(&self, _: &[Self]) -> Option<usize> {
+        self.map(ThreadId::index)
+    }
+
+    fn numbered(program: &Program, _: &[Self], number: Option<usize>) -> Option<Option<ThreadId>> {
+        somebody_at(program, number)
     }
 }
 
 impl LocalLine for Local {
+    fn shape(&self, thread: usize) -> Record {
+        let forgotten = self.forgotten.iter().map(|(v, several)| (v.index(), *several)).collect();
+        Record::Shape { thread, location: self.loc.index(), kept: kept_numbers(self), forgotten }
+    }
+
+    fn bytes(&self) -> usize {
+        128 + 8 * (self.kept.len() + self.forgotten.len())
+    }
+
     fn line(&self, thread: usize) -> Record {
         match self.forgotten.is_empty() {
             true => Record::Local { thread, location: self.loc.index(), buffer: kept_numbers(self) },
-            false => shape_record(thread, self),
+            false => self.shape(thread),
         }
     }
 
@@ -195,15 +227,13 @@ fn local(
     kept: &[Option<usize>],
     forgotten: &[(usize, bool)],
 ) -> Option<Local> {
-    let exists = location < program.threads.get(thread)?.locs().count();
-    let mut local = Local::at(exists.then(|| Loc::new(location))?);
-    let variable = |v: usize| (v < program.variables.len()).then(|| VarId::new(v));
+    let mut local = Local::at(location_at(program, thread, location)?);
     let entry = |entry: &Option<usize>| match *entry {
-        Some(v) => variable(v).map(Entry::Store),
+        Some(v) => variable_at(program, v).map(Entry::Store),
         None => Some(Entry::Barrier),
     };
     local.kept = kept.iter().map(entry).collect::<Option<_>>()?;
-    let summary = |(v, several): &(usize, bool)| Some((variable(*v)?, *several));
+    let summary = |(v, several): &(usize, bool)| Some((variable_at(program, *v)?, *several));
     local.forgotten = forgotten.iter().map(summary).collect::<Option<_>>()?;
     Some(local)
 }
@@ -243,7 +273,7 @@ pub(super) fn state_of(numbers: &[i64], threads: usize, state: &mut State) -> Op
 }
 
 /// The kept stores of a control by the numbers of their variables; a fence has none.
-pub(super) fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
+fn kept_numbers(local: &Local) -> Vec<Option<usize>> {
     let number = |entry: &Entry| match entry {
         Entry::Store(variable) => Some(variable.index()),
         Entry::Barrier => None,

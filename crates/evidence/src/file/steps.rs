@@ -1,13 +1,16 @@
 //! The steps of a run, in files: as traces and witnesses have them.
 
 use super::write::RecordWriter;
+use super::{thread_at, variable_at};
+use crate::cause::line;
 use crate::record::Record;
 use machine::{Event, TraceStep};
-use program::{EdgeId, Int, Names, Program, ThreadId, VarId};
+use program::{EdgeId, Int, Names, Program, VarId};
 use std::io;
+use std::str::FromStr;
 
 /// Integers with more digits than this are no evidence of ours.
-pub(super) const MAX_DIGITS: usize = 4096;
+const MAX_DIGITS: usize = 4096;
 
 /// The steps read so far.
 #[derive(Default)]
@@ -19,22 +22,18 @@ pub(super) struct StepsRead {
 impl StepsRead {
     /// Takes up a record; `None` if it is no step of the program.
     pub(super) fn read(&mut self, program: &Program, record: Record) -> Option<()> {
-        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
-        let variable_id = |at: usize| (at < program.variables.len()).then(|| VarId::new(at));
         match record {
             Record::Initial { variable, value } => {
-                self.initial.push((variable_id(variable)?, integer(&value)?));
+                self.initial.push((variable_at(program, variable)?, integer(&value)?));
             }
             Record::Drain { thread, variable } => {
-                let event = Event::Drain { thread: thread_id(thread)?, variable: variable_id(variable)? };
+                let (thread, variable) = (thread_at(program, thread)?, variable_at(program, variable)?);
+                let event = Event::Drain { thread, variable };
                 self.steps.push(TraceStep { event, choice: None });
             }
             Record::Step { thread, edge, choice } => {
-                let thread = thread_id(thread)?;
-                let choice = match choice {
-                    Some(text) => Some(integer(&text)?),
-                    None => None,
-                };
+                let thread = thread_at(program, thread)?;
+                let choice = choice.map_or(Some(None), |text| integer(&text).map(Some))?;
                 if edge >= program.thread(thread).edges().len() {
                     return None;
                 }
@@ -48,7 +47,7 @@ impl StepsRead {
 }
 
 /// Reading a number takes time quadratic in its length, so that is looked at first.
-fn integer(text: &str) -> Option<Int> {
+pub(super) fn integer<N: FromStr>(text: &str) -> Option<N> {
     if text.len() <= MAX_DIGITS { text.parse().ok() } else { None }
 }
 
@@ -72,8 +71,7 @@ pub(super) fn write_steps(
             ),
             Event::Step { thread, edge } => {
                 let taken = program.thread(thread).edge(edge);
-                let line =
-                    program.source.place(taken.span).map(|l| format!(" (line {l})")).unwrap_or_default();
+                let line = line(program, taken.span);
                 let choice = step.choice.as_ref().map(Int::to_string);
                 (
                     Record::Step { thread: thread.index(), edge: edge.index(), choice },

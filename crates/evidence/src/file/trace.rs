@@ -3,11 +3,11 @@
 use super::read::Reading;
 use super::steps::{StepsRead, write_steps};
 use super::write::RecordWriter;
-use super::{Claim, EvidenceKind, FileError};
+use super::{Claim, EvidenceKind, FileError, location_at};
 use crate::record::Record;
 use crate::{Verdict, check};
 use machine::{Trace, Violation};
-use program::{Loc, Program, ThreadId};
+use program::{Program, ThreadId};
 use std::io;
 
 pub(crate) const TRACE: EvidenceKind =
@@ -31,16 +31,14 @@ fn checked(reading: &mut Reading<'_>) -> Result<Claim, FileError> {
         if violation.is_some() {
             return Err(records.wrong("nothing may follow the violation"));
         }
-        let thread_id = |at: usize| (at < program.threads.len()).then(|| ThreadId::new(at));
         let understood = match record {
             Record::Property(at) => {
                 violation = (at < program.properties.len()).then_some(Violation::Property(at));
                 violation.map(|_| ())
             }
             Record::Failure { thread, location } => {
-                let exists = |id: &ThreadId| location < program.thread(*id).locs().count();
-                violation =
-                    thread_id(thread).filter(exists).map(|id| Violation::Failure(id, Loc::new(location)));
+                let loc = location_at(program, thread, location);
+                violation = loc.map(|loc| Violation::Failure(ThreadId::new(thread), loc));
                 violation.map(|_| ())
             }
             record => taken.read(program, record),

@@ -15,7 +15,7 @@ use super::Places;
 use super::cubes::EVERY;
 use super::facts::{Exactly, SeenValues};
 use super::labels::{ReachedLabel, absent, labels};
-use super::say::{PlaceFacts, SaidFact, SlotKind, listed, sentences};
+use super::say::{PlaceFacts, SaidFact, SlotKind, buffer_holds, listed, sentences};
 use crate::{Monitor, Patience, Stop, Task};
 use machine::{Backward, Basis, Demanded, LocalState};
 use program::{AuthoredRegisters, Liveness, Loc, RegId, ThreadId, VarId};
@@ -235,11 +235,7 @@ impl BasisQuestions<'_, '_> {
                 nobody.push(SaidFact::That(format!("no buffered store to {name} is {missing}")));
             }
         }
-        let holds = match names.is_empty() {
-            true => "its buffer is empty".to_string(),
-            false => format!("its buffer may hold stores to {}", listed(&names, "and")),
-        };
-        std::iter::once(SaidFact::That(holds)).chain(own).chain(nobody).collect()
+        std::iter::once(buffer_holds(&names, false)).chain(own).chain(nobody).collect()
     }
 
     fn registers(
@@ -282,5 +278,5 @@ impl BasisQuestions<'_, '_> {
 fn of_values(kind: SlotKind, name: String, values: impl Iterator<Item = i64>) -> Option<SaidFact> {
     let mut seen = SeenValues::default();
     values.for_each(|value| seen.add(value, Exactly::of(None)));
-    Some(SaidFact::Of(kind, name, seen.predicate(Exactly::of(None))?))
+    seen.fact(kind, name, Exactly::of(None))
 }

@@ -4,11 +4,11 @@ use super::Places;
 use super::cubes::EVERY;
 use super::facts::{Contents, Exactly, SeenValues, ValueOrder};
 use super::labels::{ReachedLabel, absent, labels};
-use super::say::{PlaceFacts, SaidFact, SlotKind, listed, sentences};
+use super::say::{PlaceFacts, SaidFact, SlotKind, buffer_holds, sentences};
 
 use crate::{ClosedSet, Monitor, Progress, Stop, Task};
 use machine::{Gaps, Local, Machine, Pooled, Slot, State};
-use program::{AuthoredRegisters, Loc, RegId, ThreadId, VarId};
+use program::{AuthoredRegisters, Loc, RegId, ThreadId, VarId, Variable};
 use std::collections::{BTreeMap, HashSet};
 
 /// Among more values than this, no pairs are compared.
@@ -29,8 +29,8 @@ struct CommonFacts {
 }
 
 /// What a thread's control number means, worked out once.
-struct ControlShape {
-    loc: Loc,
+struct ControlShape<'a> {
+    local: &'a Local,
     /// The thread's values, in order.
     slots: Vec<Slot>,
     /// The labels it stands at.
@@ -45,8 +45,7 @@ pub(super) struct Collector<'a> {
     exactly: Exactly,
     named: AuthoredRegisters,
     labels: Vec<ReachedLabel>,
-    shapes: Vec<Vec<ControlShape>>,
-    locals: &'a [Vec<Local>],
+    shapes: Vec<Vec<ControlShape<'a>>>,
     /// For each thread, the slots whose order is looked at: variables and registers.
     compared: Vec<Vec<Slot>>,
     places: Vec<Vec<Option<Box<CommonFacts>>>>,
@@ -68,7 +67,7 @@ impl<'a> Collector<'a> {
             set.controls.locals.get(at).is_some_and(|locals| locals.iter().any(|local| local.loc == loc))
         };
         let labels = labels(program, stands);
-        let shape = |thread: usize, local: &Local| {
+        let shape = |thread: usize, local: &'a Local| {
             let mut slots = Vec::new();
             let known = local.loc.index() < program.threads[thread].locs().count();
             if known {
@@ -76,7 +75,7 @@ impl<'a> Collector<'a> {
             }
             let here = |label: &ReachedLabel| label.thread == thread && label.locs.contains(&local.loc);
             let labels = labels.iter().enumerate().filter(|(_, label)| here(label)).map(|(at, _)| at);
-            ControlShape { loc: local.loc, slots, labels: labels.collect() }
+            ControlShape { local, slots, labels: labels.collect() }
         };
         let threads = set.controls.locals.iter().take(program.threads.len()).enumerate();
         let shapes = threads.map(|(t, locals)| locals.iter().map(|l| shape(t, l)).collect()).collect();
@@ -88,7 +87,6 @@ impl<'a> Collector<'a> {
             named: AuthoredRegisters::of(program),
             labels,
             shapes,
-            locals: &set.controls.locals,
             compared: vec![Vec::new(); program.threads.len()],
             places: program.threads.iter().map(|t| t.locs().map(|_| None).collect()).collect(),
             compared_everywhere: Vec::new(),
@@ -141,11 +139,10 @@ impl<'a> Collector<'a> {
         self.everywhere.add_memory(&state.values, exactly);
         let mut base = variables;
         for thread in 0..self.shapes.len() {
-            let id = state.locals[thread] as usize;
-            let shape = &self.shapes[thread][id];
+            let shape = &self.shapes[thread][state.locals[thread] as usize];
             let own = &state.values[base..base + shape.slots.len()];
             base += own.len();
-            let Some(place) = self.places[thread].get_mut(shape.loc.index()) else { continue };
+            let Some(place) = self.places[thread].get_mut(shape.local.loc.index()) else { continue };
             let facts = place.get_or_insert_with(|| Box::new(CommonFacts::new(variables, self.labels.len())));
             facts.add_memory(&state.values, exactly);
             for (slot, value) in shape.slots.iter().zip(own) {
@@ -154,12 +151,11 @@ impl<'a> Collector<'a> {
                 }
             }
             let buffered = shape.slots.iter().zip(own).filter(|(slot, _)| slot.buffered().is_some());
-            let local = &self.locals[thread][id];
-            self.buffered |= !local.drained();
-            facts.drained |= local.drained();
+            self.buffered |= !shape.local.drained();
+            facts.drained |= shape.local.drained();
             match self.pools {
                 Some(pools) => facts.add_stores(pools, buffered, exactly),
-                None => facts.buffer.add(&local.kept, buffered.map(|(_, value)| *value), exactly),
+                None => facts.buffer.add(&shape.local.kept, buffered.map(|(_, value)| *value), exactly),
             }
             for other in (0..self.shapes.len()).filter(|other| *other != thread) {
                 let stands = &self.shapes[other][state.locals[other] as usize];
@@ -209,7 +205,7 @@ impl<'a> Collector<'a> {
                 _ => shape.slots.iter().position(|s| s == slot).map(|at| own[at]),
             };
             let values: Vec<Option<i64>> = self.compared[thread].iter().map(value).collect();
-            let place = self.places[thread].get_mut(shape.loc.index());
+            let place = self.places[thread].get_mut(shape.local.loc.index());
             if let Some(facts) = place.and_then(Option::as_mut) {
                 facts.add_orders(values, precision);
             }
@@ -243,9 +239,7 @@ impl<'a> Collector<'a> {
         for (register, values) in &facts.registers {
             if self.named.mentions(program, id, RegId::new(*register)) {
                 let name = program.threads[thread].registers[*register].clone();
-                known.extend(
-                    values.predicate(self.exactly).map(|p| SaidFact::Of(SlotKind::Register, name, p)),
-                );
+                known.extend(values.fact(SlotKind::Register, name, self.exactly));
             }
         }
         known.extend(self.orders(facts, &self.compared[thread]));
@@ -263,10 +257,10 @@ impl<'a> Collector<'a> {
 
     fn memory(&self, facts: &CommonFacts) -> Vec<SaidFact> {
         let variables = self.task.program.variables.iter().zip(&facts.memory);
-        let fact = |name: &String, values: &SeenValues| {
-            values.predicate(self.exactly).map(|p| SaidFact::Of(SlotKind::Variable, name.clone(), p))
+        let fact = |(variable, values): (&Variable, &SeenValues)| {
+            values.fact(SlotKind::Variable, variable.name.clone(), self.exactly)
         };
-        variables.filter_map(|(variable, values)| fact(&variable.name, values)).collect()
+        variables.filter_map(fact).collect()
     }
 
     /// How values compare, as far as that does not follow from the values alone.
@@ -323,21 +317,15 @@ impl CommonFacts {
     /// What is on its way, in sentences.
     fn of_stores(&self, name: &dyn Fn(usize) -> String, exactly: Exactly) -> Vec<SaidFact> {
         let names: Vec<String> = self.stores.keys().map(|variable| name(*variable)).collect();
-        let holds = match (names.is_empty(), self.drained) {
-            (true, _) => "its buffer is empty".to_string(),
-            (false, true) => format!("its buffer may hold stores to {}", listed(&names, "and")),
-            (false, false) => format!("its buffer holds stores to {}", listed(&names, "or")),
-        };
         let values = self.stores.iter().filter_map(|(variable, values)| {
-            let every = format!("{EVERY}{}", name(*variable));
-            values.predicate(exactly).map(|predicate| SaidFact::Of(SlotKind::Buffered, every, predicate))
+            values.fact(SlotKind::Buffered, format!("{EVERY}{}", name(*variable)), exactly)
         });
-        std::iter::once(SaidFact::That(holds)).chain(values).collect()
+        std::iter::once(buffer_holds(&names, !self.drained)).chain(values).collect()
     }
 
     /// Prepares for comparing so many values.
     fn compare(&mut self, count: usize) {
-        self.orders = vec![ValueOrder::none(); pairs(count).count()];
+        self.orders = vec![ValueOrder::default(); pairs(count).count()];
     }
 
     fn add_orders(&mut self, values: Vec<Option<i64>>, precision: i64) {

@@ -5,7 +5,7 @@
 //! same sum from both sides an equation is made, and what follows from the others is left out.
 
 use super::say::{SaidFact, SlotKind, VerbPhrase, listed};
-use logic::{Atom, Context, Int, Linear, Relation, Var};
+use logic::{Atom, Context, Int, Linear, Relation, Show, Var};
 use std::collections::BTreeMap;
 
 /// So many values of a range are listed one by one.
@@ -162,13 +162,14 @@ fn is_bounded_too(atom: &Atom, atoms: &[Atom]) -> bool {
 /// A constraint as a comparison, like `a < b + 2`.
 fn comparison(atom: &Atom, name: &dyn Fn(Var) -> String) -> String {
     let expr = atom.expr();
+    let sum = |expr: &Linear| Show::new(expr, name).to_string();
     let (sign, constant) = match atom.relation() {
         Relation::Le if expr.constant().is_one() => ("<", Int::from(0)),
         Relation::Le => ("<=", expr.constant().clone()),
         Relation::Eq => ("==", expr.constant().clone()),
         Relation::Ne => ("!=", expr.constant().clone()),
-        Relation::Divides(by) => return format!("{by} divides {}", sum(expr, name)),
-        Relation::NotDivides(by) => return format!("{by} does not divide {}", sum(expr, name)),
+        Relation::Divides(by) => return format!("{by} divides {}", sum(expr)),
+        Relation::NotDivides(by) => return format!("{by} does not divide {}", sum(expr)),
     };
     let part = |positive: bool| {
         let terms = expr.terms().iter().filter(|(_, factor)| (factor.signum() > 0) == positive);
@@ -180,30 +181,5 @@ fn comparison(atom: &Atom, name: &dyn Fn(Var) -> String) -> String {
         true => (left.with_constant(constant), right),
         false => (left, right.with_constant(-constant)),
     };
-    format!("{} {sign} {}", sum(&left, name), sum(&right, name))
-}
-
-/// A sum, like `a + 2*b - 1`.
-fn sum(expr: &Linear, name: &dyn Fn(Var) -> String) -> String {
-    let term = |(var, factor): &(Var, Int)| match factor.abs().is_one() {
-        true => (factor.signum(), name(*var)),
-        false => (factor.signum(), format!("{}*{}", factor.abs(), name(*var))),
-    };
-    let constant = expr.constant();
-    let number = (constant.signum(), constant.abs().to_string());
-    let mut parts: Vec<(i32, String)> = expr.terms().iter().map(term).collect();
-    if !constant.is_zero() || parts.is_empty() {
-        parts.push(number);
-    }
-    let mut text = String::new();
-    for (at, (sign, part)) in parts.iter().enumerate() {
-        text += match (at, *sign < 0) {
-            (0, true) => "-",
-            (0, false) => "",
-            (_, true) => " - ",
-            (_, false) => " + ",
-        };
-        text += part;
-    }
-    text
+    format!("{} {sign} {}", sum(&left), sum(&right))
 }

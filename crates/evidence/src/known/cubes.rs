@@ -16,8 +16,8 @@ use super::Places;
 use super::ahead::Ahead;
 use super::comparisons::facts;
 use super::labels::{ReachedLabel, absent, labels};
-use super::say::{PlaceFacts, SaidFact, SlotKind, listed, sentences};
-use crate::symbolic::{Name, Vocabulary};
+use super::say::{PlaceFacts, SaidFact, SlotKind, buffer_holds, sentences};
+use crate::symbolic::Vocabulary;
 use crate::{Cube, CubeProof, Monitor, Progress, Stop, Task};
 use logic::{Atom, Context, Linear, Var};
 use machine::{Entry, Keep, Local, LocalFirst, Slot};
@@ -128,21 +128,19 @@ impl<'a> Cubes<'a> {
         let mut all = vec![predicate.clone()];
         let compared = self.compared(predicate);
         for var in predicate.vars() {
-            match self.vocabulary.name(var) {
-                Some(Name::Slot(Slot::Memory(_))) => {}
-                Some(Name::Slot(Slot::Register(t, register))) => {
+            match self.vocabulary.slot_of(var) {
+                Some(Slot::Memory(_)) => {}
+                Some(Slot::Register(t, register)) => {
                     if !named.mentions(self.task.program, t, register) {
                         return Vec::new();
                     }
                 }
-                Some(Name::Slot(Slot::Pool(t, v) | Slot::Newer(t, v))) if compared == Some((t, v)) => {
+                Some(Slot::Pool(t, v) | Slot::Newer(t, v)) if compared == Some((t, v)) => {
                     if t != thread {
                         return Vec::new();
                     }
                 }
-                Some(Name::Slot(Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v)))
-                    if t == thread =>
-                {
+                Some(Slot::Queued(t, v, _) | Slot::Last(t, v) | Slot::Pool(t, v)) if t == thread => {
                     let names = [Slot::Last(t, v), Slot::Pool(t, v)].map(|slot| self.vocabulary.slot(slot));
                     let rename = |atom: &Atom| names.map(|name| atom.substitute(var, &Linear::from(name)));
                     all = all.iter().flat_map(rename).collect();
@@ -156,11 +154,7 @@ impl<'a> Cubes<'a> {
 
     /// Whose stores to which variable an atom compares pair by pair.
     fn compared(&self, atom: &Atom) -> Option<(ThreadId, VarId)> {
-        let slot = |var| match self.vocabulary.name(var) {
-            Some(Name::Slot(slot)) => Some(slot),
-            _ => None,
-        };
-        let slots: Vec<Slot> = atom.vars().filter_map(slot).collect();
+        let slots: Vec<Slot> = atom.vars().filter_map(|var| self.vocabulary.slot_of(var)).collect();
         slots.iter().find_map(|slot| match *slot {
             Slot::Newer(thread, variable) if slots.contains(&Slot::Pool(thread, variable)) => {
                 Some((thread, variable))
@@ -262,9 +256,9 @@ impl<'a> Cubes<'a> {
             also(stores.map(|stores| names.into_iter().zip(stores).collect()).collect());
         }
         for var in candidate.vars() {
-            let slots = match self.vocabulary.name(var) {
-                Some(Name::Slot(Slot::Last(thread, variable))) => self.newest(thread, shape, variable),
-                Some(Name::Slot(Slot::Pool(thread, variable))) if compared != Some((thread, variable)) => {
+            let slots = match self.vocabulary.slot_of(var) {
+                Some(Slot::Last(thread, variable)) => self.newest(thread, shape, variable),
+                Some(Slot::Pool(thread, variable)) if compared != Some((thread, variable)) => {
                     self.older(thread, shape, variable)
                 }
                 _ => continue,
@@ -358,7 +352,7 @@ impl<'a> Cubes<'a> {
             return Vec::new();
         };
         let Some(all) = self.joined(thread, (0..places.len()).map(Loc::new)) else { return Vec::new() };
-        let memory = |var| matches!(self.vocabulary.name(var), Some(Name::Slot(Slot::Memory(_))));
+        let memory = |var| matches!(self.vocabulary.slot_of(var), Some(Slot::Memory(_)));
         let atoms = self.candidates[thread.index()].atoms.iter().enumerate();
         let atoms = atoms.filter(|(at, atom)| all.holding.contains_key(at) && atom.vars().all(memory));
         let atoms: Vec<Atom> = atoms.map(|(_, atom)| atom.clone()).collect();
@@ -392,7 +386,7 @@ impl<'a> Cubes<'a> {
         let (of_buffer, mut known): (Vec<SaidFact>, Vec<SaidFact>) =
             self.facts(thread, &held).into_iter().partition(about_buffer);
         if self.task.buffers() {
-            known.push(SaidFact::That(self.buffer(thread, loc, &buffered, ahead)));
+            known.push(self.buffer(thread, loc, &buffered, ahead));
         }
         known.extend(of_buffer);
         merge_stores(&mut known);
@@ -416,53 +410,43 @@ impl<'a> Cubes<'a> {
     /// Whether what is known of a slot ahead of a place is known at the place.
     fn stays(&self, thread: ThreadId, loc: Loc, buffered: &[VarId], var: Var) -> bool {
         let way = self.ahead.from(thread, loc);
-        match self.vocabulary.name(var) {
-            Some(Name::Slot(Slot::Memory(_))) => true,
-            Some(Name::Slot(Slot::Register(t, register))) if t == thread => {
-                !way.registers.contains(&register)
+        match self.vocabulary.slot_of(var) {
+            Some(Slot::Memory(_)) => true,
+            Some(Slot::Register(t, register)) if t == thread => !way.registers.contains(&register),
+            Some(Slot::Register(t, register)) => !self.late[t.index()] && !self.ahead.writes(t, register),
+            Some(Slot::Last(_, variable) | Slot::Pool(_, variable) | Slot::Newer(_, variable)) => {
+                buffered.contains(&variable) && !way.variables.contains(&variable)
             }
-            Some(Name::Slot(Slot::Register(t, register))) => {
-                !self.late[t.index()] && !self.ahead.writes(t, register)
-            }
-            Some(Name::Slot(
-                Slot::Last(_, variable) | Slot::Pool(_, variable) | Slot::Newer(_, variable),
-            )) => buffered.contains(&variable) && !way.variables.contains(&variable),
-            _ => false,
+            Some(Slot::Queued(..)) | None => false,
         }
     }
 
-    fn buffer(&self, thread: ThreadId, loc: Loc, buffered: &[VarId], ahead: &Gathered) -> String {
+    fn buffer(&self, thread: ThreadId, loc: Loc, buffered: &[VarId], ahead: &Gathered) -> SaidFact {
         let name = |variable: &VarId| self.task.program.variable(*variable).name.clone();
         let names: Vec<String> = buffered.iter().map(name).collect();
-        if names.is_empty() {
-            return "its buffer is empty".to_string();
-        }
         // What is stored on the way ahead may be all there is.
         let surely = !ahead.drained && self.ahead.from(thread, loc).variables.is_empty();
-        let (verb, last) = if surely { ("holds", "or") } else { ("may hold", "and") };
-        format!("its buffer {verb} stores to {}", listed(&names, last))
+        buffer_holds(&names, surely)
     }
 
     /// Atoms as facts, seen from a thread.
     fn facts(&self, thread: ThreadId, atoms: &[Atom]) -> Vec<SaidFact> {
         let program = self.task.program;
-        let name = |var: Var| match self.vocabulary.name(var) {
-            Some(Name::Slot(Slot::Memory(variable))) => {
-                (SlotKind::Variable, program.variable(variable).name.clone())
-            }
-            Some(Name::Slot(Slot::Register(t, register))) => {
+        let name = |var: Var| match self.vocabulary.slot_of(var) {
+            Some(Slot::Memory(variable)) => (SlotKind::Variable, program.variable(variable).name.clone()),
+            Some(Slot::Register(t, register)) => {
                 let register = &program.thread(t).registers[register.index()];
                 let own = if t == thread { String::new() } else { format!("{}.", program.thread(t).name) };
                 (SlotKind::Register, own + register)
             }
-            Some(Name::Slot(Slot::Last(_, variable))) => {
+            Some(Slot::Last(_, variable)) => {
                 (SlotKind::Buffered, format!("{NEWEST}{}", program.variable(variable).name))
             }
-            Some(Name::Slot(Slot::Pool(_, variable))) => {
+            Some(Slot::Pool(_, variable)) => {
                 (SlotKind::Buffered, format!("{OLDER}{}", program.variable(variable).name))
             }
-            Some(Name::Slot(Slot::Newer(..))) => (SlotKind::Buffered, NEWER.to_string()),
-            _ => (SlotKind::Variable, String::new()),
+            Some(Slot::Newer(..)) => (SlotKind::Buffered, NEWER.to_string()),
+            Some(Slot::Queued(..)) | None => (SlotKind::Variable, String::new()),
         };
         facts(atoms, &name, &|var| self.vocabulary.name(var))
     }

@@ -1,6 +1,6 @@
 //! What values, pairs of values and buffers have in common over many states, and how to say it.
 
-use super::say::{VerbPhrase, listed};
+use super::say::{SaidFact, SlotKind, VerbPhrase, listed};
 use crate::numbers::counted;
 use machine::{Entry, Gaps};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,6 +102,11 @@ impl SeenValues {
         Some(VerbPhrase::is(listed(&words, "or")))
     }
 
+    /// What holds of them, said of a name.
+    pub(super) fn fact(&self, kind: SlotKind, name: String, exactly: Exactly) -> Option<SaidFact> {
+        self.predicate(exactly).map(|predicate| SaidFact::Of(kind, name, predicate))
+    }
+
     /// The same in few signs, as in `x=1`, `x in {0,1}` or `x>=1`.
     pub fn short(&self, name: &str, exactly: Exactly) -> String {
         let Some((low, high)) = self.range else { return name.to_string() };
@@ -118,8 +123,8 @@ impl SeenValues {
     }
 }
 
-/// How two values compare in all states.
-#[derive(Clone, Copy, Debug)]
+/// How two values compare in all states that were added.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ValueOrder {
     less: bool,
     equal: bool,
@@ -129,11 +134,6 @@ pub struct ValueOrder {
 }
 
 impl ValueOrder {
-    /// Of no two values yet.
-    pub fn none() -> ValueOrder {
-        ValueOrder { less: false, equal: false, greater: false, difference: None }
-    }
-
     /// Adds two values that they have in a state.
     pub fn add(&mut self, a: i64, b: i64, precision: i64) {
         let first = !(self.less || self.equal || self.greater);

@@ -94,6 +94,15 @@ pub fn sentences(facts: &[SaidFact]) -> Vec<String> {
     sentences
 }
 
+/// To which variables a thread's buffer holds stores, surely or perhaps.
+pub(super) fn buffer_holds(variables: &[String], surely: bool) -> SaidFact {
+    SaidFact::That(match (variables.is_empty(), surely) {
+        (true, _) => "its buffer is empty".to_string(),
+        (false, true) => format!("its buffer holds stores to {}", listed(variables, "or")),
+        (false, false) => format!("its buffer may hold stores to {}", listed(variables, "and")),
+    })
+}
+
 /// `a, b or c`
 pub(super) fn listed(words: &[String], last: &str) -> String {
     match words {

@@ -5,15 +5,14 @@ use super::{Record, bad, number, option, optional, word};
 
 /// The line of a record.
 pub(super) fn words(record: &Record) -> String {
-    let turn = |turn: &Option<u8>| option(&turn.map(usize::from));
     match record {
         Record::Contexts(contexts) => format!("contexts {contexts}"),
         Record::Running { context, active, holder, owed } => {
             format!("running {context} {} {} {owed}", option(active), option(holder))
         }
         Record::Planned { thread, location, after, leaving } => {
-            let leaving = leaving.iter().map(|(variable, t)| format!(" {variable}:{}", turn(t)));
-            format!("planned {thread} {location} {}{}", turn(after), leaving.collect::<String>())
+            let leaving = leaving.iter().map(|(variable, t)| format!(" {variable}:{}", option(t)));
+            format!("planned {thread} {location} {}{}", option(after), leaving.collect::<String>())
         }
         _ => String::new(),
     }
@@ -32,7 +31,7 @@ pub(super) fn read<'a>(kind: &str, words: &mut impl Iterator<Item = &'a str>) ->
         _ => Ok(Record::Planned {
             thread: number(words)?,
             location: number(words)?,
-            after: turn(word(words)?)?,
+            after: optional(word(words)?)?,
             leaving: words.map(leaving).collect::<Result<_, _>>()?,
         }),
     }
@@ -40,9 +39,5 @@ pub(super) fn read<'a>(kind: &str, words: &mut impl Iterator<Item = &'a str>) ->
 
 fn leaving(text: &str) -> Result<(usize, Option<u8>), String> {
     let (variable, leaves) = text.split_once(':').ok_or_else(|| bad(text))?;
-    Ok((variable.parse().map_err(|_| bad(text))?, turn(leaves)?))
-}
-
-fn turn(text: &str) -> Result<Option<u8>, String> {
-    if text == "-" { Ok(None) } else { text.parse().map(Some).map_err(|_| bad(text)) }
+    Ok((variable.parse().map_err(|_| bad(text))?, optional(leaves)?))
 }

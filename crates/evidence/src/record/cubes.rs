@@ -1,6 +1,6 @@
 //! The lines of proofs by cubes, in text.
 
-use super::{Record, bad, number, option, optional, word};
+use super::{Record, bad, list, number, numbers, option, optional, word};
 
 /// Stands between kept and forgotten stores.
 const FORGOTTEN: &str = ":";
@@ -24,14 +24,10 @@ pub(super) fn words(record: &Record) -> String {
             }
             line
         }
-        Record::Control { holder, shapes } => {
-            let shapes = shapes.iter().map(|shape| format!(" {shape}"));
-            format!("control {}{}", option(holder), shapes.collect::<String>())
-        }
+        Record::Control { holder, shapes } => format!("control {}{}", option(holder), list(shapes)),
         Record::Cube { control, holds, fails } => {
-            let holds = holds.iter().map(|p| format!(" {p}"));
-            let all = holds.chain(fails.iter().map(|p| format!(" !{p}")));
-            format!("cube {control}{}", all.collect::<String>())
+            let fails = fails.iter().map(|p| format!(" !{p}"));
+            format!("cube {control}{}{}", list(holds), fails.collect::<String>())
         }
         _ => String::new(),
     }
@@ -60,10 +56,7 @@ pub(super) fn read<'a>(kind: &str, words: &mut impl Iterator<Item = &'a str>) ->
             let forgotten = words.map(forgotten).collect::<Result<_, _>>()?;
             Ok(Record::Shape { thread, location, kept, forgotten })
         }
-        "control" => Ok(Record::Control {
-            holder: optional(word(words)?)?,
-            shapes: words.map(|w| w.parse().map_err(|_| bad(w))).collect::<Result<_, _>>()?,
-        }),
+        "control" => Ok(Record::Control { holder: optional(word(words)?)?, shapes: numbers(words)? }),
         _ => {
             let control = number(words)?;
             let (mut holds, mut fails) = (Vec::new(), Vec::new());

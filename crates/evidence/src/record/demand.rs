@@ -5,8 +5,7 @@
 //! first thread's queue for the second variable (`q0.1=` an empty one), and `v0=g0=1/o1=2` what the first
 //! thread finds: a glimpse of memory (`g`, several facts joined by `+`), then its own store (`o`).
 
-use super::{Record, bad};
-use std::str::FromStr;
+use super::{Record, bad, parsed};
 
 type DemandedFacts = Vec<(usize, i64)>;
 
@@ -50,20 +49,20 @@ pub(super) fn read<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Reco
         match word.as_bytes().first() {
             Some(b'-') if word == "-" => states.push(None),
             Some(b'm') => memory.push(fact(rest)?),
-            Some(b'h') => holder = Some(part(rest)?),
+            Some(b'h') => holder = Some(parsed(rest)?),
             Some(b'q') => {
                 let (name, stores) = rest.split_once('=').ok_or_else(|| bad(word))?;
                 let (thread, variable) = name.split_once('.').ok_or_else(|| bad(word))?;
-                queues.push((part(thread)?, part(variable)?, list(stores)?));
+                queues.push((parsed(thread)?, parsed(variable)?, list(stores)?));
             }
             Some(b'v') => {
                 let (thread, letters) = rest.split_once('=').ok_or_else(|| bad(word))?;
                 let letters = letters.split('/').map(letter).collect::<Result<_, _>>()?;
-                views.push((part(thread)?, letters));
+                views.push((parsed(thread)?, letters));
             }
             _ => {
                 let (loc, registers) = word.split_once(':').unwrap_or((word, ""));
-                states.push(Some((part(loc)?, list(registers)?)));
+                states.push(Some((parsed(loc)?, list(registers)?)));
             }
         }
     }
@@ -82,13 +81,9 @@ fn letter(text: &str) -> Result<(bool, DemandedFacts), String> {
 
 fn fact(text: &str) -> Result<(usize, i64), String> {
     let (variable, value) = text.split_once('=').ok_or_else(|| bad(text))?;
-    Ok((part(variable)?, part(value)?))
+    Ok((parsed(variable)?, parsed(value)?))
 }
 
 fn list(text: &str) -> Result<Vec<i64>, String> {
-    text.split(',').filter(|word| !word.is_empty()).map(part).collect()
-}
-
-fn part<N: FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| bad(text))
+    text.split(',').filter(|word| !word.is_empty()).map(parsed).collect()
 }

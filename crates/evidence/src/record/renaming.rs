@@ -90,12 +90,10 @@ pub(super) fn read<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Reco
     let all: Vec<&str> = words.collect();
     let mut parts = all.split(|word| *word == ":");
     let early = || "the line ends too early".to_string();
-    let threads: Vec<usize> = super::numbers(parts.next().ok_or_else(early)?.iter().copied())?;
-    let mut locations: Vec<Vec<usize>> = Vec::new();
-    for _ in &threads {
-        locations.push(super::numbers(parts.next().ok_or_else(early)?.iter().copied())?);
-    }
-    let variables = super::numbers(parts.next().ok_or_else(early)?.iter().copied())?;
+    let mut next = || super::numbers(parts.next().ok_or_else(early)?.iter().copied());
+    let threads = next()?;
+    let locations = threads.iter().map(|_| next()).collect::<Result<_, _>>()?;
+    let variables = next()?;
     let mut values = BTreeMap::new();
     for part in parts {
         let [place, pairs @ ..] = part else { return Err(early()) };

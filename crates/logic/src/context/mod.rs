@@ -9,13 +9,9 @@ mod models;
 mod tableau;
 mod zone;
 
-use crate::certificate::UnsatProof;
-use crate::core::minimal_core;
-use crate::project::{Projection, TooManyCases, project};
 use crate::solve::components::components;
 use crate::solve::{Decided, Model, decide};
 use crate::terms::atom::{Atom, Relation};
-use crate::terms::linear::Var;
 use models::Models;
 use tableau::{Relaxed, Tableau};
 use zone::{Mark, Zone};
@@ -73,15 +69,6 @@ pub enum Truth {
     No,
     /// Neither follows.
     Open,
-}
-
-/// A proof that hypotheses contradict each other.
-#[derive(Clone, Debug)]
-pub struct Refutation {
-    /// The atoms refuted.
-    pub hypotheses: Vec<Atom>,
-    /// The proof; hypotheses are numbered by position.
-    pub certificate: UnsatProof,
 }
 
 impl Context {
@@ -275,16 +262,10 @@ impl Context {
             }
             Relaxed::Fractional => {}
         }
-        match self.base_model(extra) {
+        match extra.and_then(|_| self.models.find(&self.atoms, |_| true).cloned()) {
             Some(base) => self.satisfiable_near(base, extra),
             None => self.satisfiable_at_all(extra),
         }
-    }
-
-    /// A known solution of the context, if there is a question beyond that.
-    fn base_model(&mut self, extra: Option<&Atom>) -> Option<Model> {
-        extra?;
-        self.models.find(&self.atoms, |_| true).cloned()
     }
 
     /// Decides only what is connected with `extra`; the rest keeps its known solution.
@@ -330,34 +311,5 @@ impl Context {
                 Some(model)
             }
         }
-    }
-
-    /// The proof that the conjunction has no solution, if so.
-    pub fn refute(&self) -> Option<Refutation> {
-        refutation(self.atoms.clone())
-    }
-
-    /// The proof that an atom follows, if so: the last hypothesis is its negation.
-    pub fn prove(&self, atom: &Atom) -> Option<Refutation> {
-        refutation(self.atoms.iter().cloned().chain([atom.negate()]).collect())
-    }
-
-    /// Positions of atoms that are contradictory together while none can be spared;
-    /// `None` if the conjunction has a solution.
-    pub fn core(&self) -> Option<Vec<usize>> {
-        minimal_core(&self.atoms)
-    }
-
-    /// What the conjunction says about the kept variables alone, exactly: a
-    /// disjunction of conjunctions. At most `limit` cases are tried.
-    pub fn project(&self, keep: impl Fn(Var) -> bool, limit: usize) -> Result<Projection, TooManyCases> {
-        project(&self.atoms, keep, limit)
-    }
-}
-
-fn refutation(hypotheses: Vec<Atom>) -> Option<Refutation> {
-    match decide(&hypotheses) {
-        Decided::Sat(_) => None,
-        Decided::Unsat(certificate) => Some(Refutation { hypotheses, certificate }),
     }
 }

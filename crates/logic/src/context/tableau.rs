@@ -59,30 +59,22 @@ impl Tableau {
         }
     }
 
-    /// Relaxes the atoms together with one more.
+    /// Relaxes the atoms, perhaps together with one more.
     pub(crate) fn relax_with(&mut self, atoms: &[Atom], extra: Option<&Atom>) -> Relaxed {
         self.load(atoms);
         if self.clash.is_some() {
             return Relaxed::Empty;
         }
-        let Some(extra) = extra else {
-            return self.relax();
-        };
-        let mark = self.simplex.mark();
-        let answer = match assert(&mut self.simplex, extra) {
-            true => self.relax(),
+        let (mark, mut patience) = (self.simplex.mark(), PATIENCE);
+        let answer = match extra.is_none_or(|extra| assert(&mut self.simplex, extra)) {
+            true => self.branch(&mut patience),
             false => Relaxed::Empty,
         };
         self.simplex.retract(mark);
-        if !extra.expr().is_constant() {
+        if let Some(extra) = extra.filter(|extra| !extra.expr().is_constant()) {
             self.simplex.forget(extra.expr());
         }
         answer
-    }
-
-    fn relax(&mut self) -> Relaxed {
-        let mut patience = PATIENCE;
-        self.branch(&mut patience)
     }
 
     /// Solves the relaxation and splits at fractions, as long as patience lasts.
@@ -91,7 +83,7 @@ impl Tableau {
             return Relaxed::Empty;
         }
         let Some((var, value)) = self.simplex.fractional() else {
-            return Relaxed::Integral(self.model());
+            return Relaxed::Integral(self.simplex.rounded().collect());
         };
         if *patience == 0 {
             return Relaxed::Fractional;
@@ -113,11 +105,6 @@ impl Tableau {
             }
         }
         answer
-    }
-
-    fn model(&self) -> Model {
-        let value = |var| Some((var, self.simplex.value(var)?.to_int()?.clone()));
-        self.simplex.vars().filter_map(value).collect()
     }
 }
 

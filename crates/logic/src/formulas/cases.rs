@@ -53,10 +53,7 @@ impl CaseTree {
     pub(crate) fn build(formulas: &[Formula], lemmas: &[Lemma]) -> Option<CaseTree> {
         let mut tree = CaseTree { facts: HashMap::default(), parts: Vec::new(), nodes: Vec::new() };
         for (step, formula) in formulas.iter().enumerate() {
-            match formula.node() {
-                FormulaNode::And(parts) => parts.iter().for_each(|part| tree.take(step, part)),
-                _ => tree.take(step, formula),
-            }
+            formula.conjuncts().iter().for_each(|part| tree.take(step, part));
         }
         let truth =
             tree.facts.keys().flat_map(|atom| [(atom.clone(), true), (atom.negate(), false)]).collect();
@@ -175,9 +172,10 @@ impl CaseWalk<'_> {
             match self.evaluate(&part.formula) {
                 Some(true) => continue,
                 Some(false) => {
-                    let mut given = BTreeSet::new();
-                    self.explain(&part.formula, false, &mut given);
-                    let given: Vec<Atom> = given.into_iter().collect();
+                    let mut given = Vec::new();
+                    explain(&part.formula, false, &|atom| self.truth.get(atom).copied(), &mut given);
+                    given.sort();
+                    given.dedup();
                     let used = self.assumed(&given);
                     return CaseStatus::Closed(CaseNode::Part { part: number, given }, used);
                 }
@@ -199,42 +197,7 @@ impl CaseWalk<'_> {
     }
 
     fn evaluate(&self, formula: &Formula) -> Option<bool> {
-        let (parts, neutral) = match formula.node() {
-            FormulaNode::Atom(atom) => return self.truth.get(atom).copied(),
-            FormulaNode::Not(inner) => return self.evaluate(inner).map(|value| !value),
-            FormulaNode::And(parts) => (parts, true),
-            FormulaNode::Or(parts) => (parts, false),
-        };
-        let mut result = Some(neutral);
-        for part in parts {
-            match self.evaluate(part) {
-                Some(value) if value == neutral => {}
-                Some(_) => return Some(!neutral),
-                None => result = None,
-            }
-        }
-        result
-    }
-
-    /// Atoms that hold and make the formula have the value it has.
-    fn explain(&self, formula: &Formula, value: bool, given: &mut BTreeSet<Atom>) {
-        match (formula.node(), value) {
-            (FormulaNode::Atom(atom), true) => {
-                given.insert(atom.clone());
-            }
-            (FormulaNode::Atom(atom), false) => {
-                given.insert(atom.negate());
-            }
-            (FormulaNode::Not(inner), _) => self.explain(inner, !value, given),
-            (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
-                parts.iter().for_each(|part| self.explain(part, value, given));
-            }
-            (FormulaNode::And(parts), false) | (FormulaNode::Or(parts), true) => {
-                if let Some(part) = parts.iter().find(|part| self.evaluate(part) == Some(value)) {
-                    self.explain(part, value, given);
-                }
-            }
-        }
+        evaluate(formula, &|atom| self.truth.get(atom).copied())
     }
 
     fn undecided(&self, formula: &Formula, out: &mut Vec<Atom>) {
@@ -246,6 +209,47 @@ impl CaseWalk<'_> {
                 parts.iter().for_each(|part| self.undecided(part, out));
             }
             FormulaNode::And(_) | FormulaNode::Or(_) => {}
+        }
+    }
+}
+
+/// The value of a formula, if what is known of its atoms decides it.
+fn evaluate(formula: &Formula, truth: &impl Fn(&Atom) -> Option<bool>) -> Option<bool> {
+    let (parts, neutral) = match formula.node() {
+        FormulaNode::Atom(atom) => return truth(atom),
+        FormulaNode::Not(inner) => return evaluate(inner, truth).map(|value| !value),
+        FormulaNode::And(parts) => (parts, true),
+        FormulaNode::Or(parts) => (parts, false),
+    };
+    let mut result = Some(neutral);
+    for part in parts {
+        match evaluate(part, truth) {
+            Some(value) if value == neutral => {}
+            Some(_) => return Some(!neutral),
+            None => result = None,
+        }
+    }
+    result
+}
+
+/// Collects atoms that hold and suffice for the formula to have the value it has.
+pub(super) fn explain(
+    formula: &Formula,
+    value: bool,
+    truth: &impl Fn(&Atom) -> Option<bool>,
+    given: &mut Vec<Atom>,
+) {
+    match (formula.node(), value) {
+        (FormulaNode::Atom(atom), true) => given.push(atom.clone()),
+        (FormulaNode::Atom(atom), false) => given.push(atom.negate()),
+        (FormulaNode::Not(inner), _) => explain(inner, !value, truth, given),
+        (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
+            parts.iter().for_each(|part| explain(part, value, truth, given));
+        }
+        (FormulaNode::And(parts), false) | (FormulaNode::Or(parts), true) => {
+            if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == Some(value)) {
+                explain(part, value, truth, given);
+            }
         }
     }
 }

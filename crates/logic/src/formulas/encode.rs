@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 use crate::terms::atom::Atom;
 use crate::terms::formula::{Formula, FormulaNode};
 
+#[derive(Default)]
 pub(crate) struct Propositions {
     solver: BasicSolver,
     atoms: HashMap<Atom, Lit, FxBuildHasher>,
@@ -19,11 +20,7 @@ pub(crate) struct Propositions {
 impl Propositions {
     /// Asserts all the formulas.
     pub(crate) fn new(formulas: &[Formula]) -> Propositions {
-        let mut propositions = Propositions {
-            solver: BasicSolver::default(),
-            atoms: HashMap::default(),
-            nodes: HashMap::default(),
-        };
+        let mut propositions = Propositions::default();
         for formula in formulas {
             let literal = propositions.literal(formula);
             propositions.clause(vec![literal]);
@@ -73,7 +70,7 @@ impl Propositions {
     }
 
     /// A propositional model, as the truth of each atom.
-    pub(crate) fn model(&mut self) -> Option<impl Fn(&Atom) -> bool + use<>> {
+    pub(crate) fn model(&mut self) -> Option<impl Fn(&Atom) -> Option<bool> + use<>> {
         if self.solver.solve_limited(&[]) != lbool::TRUE {
             return None;
         }
@@ -82,7 +79,7 @@ impl Propositions {
             .iter()
             .map(|(atom, literal)| (atom.clone(), self.solver.value_lit(*literal) == lbool::TRUE))
             .collect();
-        Some(move |atom: &Atom| truth.get(atom).copied().unwrap_or(false))
+        Some(move |atom: &Atom| truth.get(atom).copied())
     }
 
     /// Forbids that all these atoms hold.

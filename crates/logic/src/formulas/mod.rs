@@ -13,11 +13,11 @@ mod encode;
 
 use crate::certificate::{Flaw, UnsatProof};
 use crate::check::check;
-use crate::core::{minimal_core, quick_core};
-use crate::solve::{Decided, Model, decide};
+use crate::core::small_core;
+use crate::solve::{Decided, Model, Outcome, decide};
 use crate::terms::atom::Atom;
-use crate::terms::formula::{Formula, FormulaNode};
-use cases::CaseTree;
+use crate::terms::formula::Formula;
+use cases::{CaseTree, explain};
 use encode::Propositions;
 
 /// Contradictory atoms, and the proof that they are.
@@ -37,20 +37,7 @@ pub struct FormulaCertificate {
 }
 
 /// The answer to a question about formulas.
-#[derive(Clone, Debug)]
-pub enum FormulaOutcome {
-    /// They have this common solution.
-    Sat(Model),
-    /// They have none, for this reason.
-    Unsat(FormulaCertificate),
-}
-
-impl FormulaOutcome {
-    /// Whether there is a common solution.
-    pub fn is_sat(&self) -> bool {
-        matches!(self, FormulaOutcome::Sat(_))
-    }
-}
+pub type FormulaOutcome = Outcome<FormulaCertificate>;
 
 /// Decides whether formulas have a common integer solution.
 ///
@@ -90,14 +77,7 @@ struct CaseSearch<'a> {
 
 impl CaseSearch<'_> {
     fn new(formulas: &[Formula]) -> CaseSearch<'_> {
-        let mut facts = Vec::new();
-        for formula in formulas {
-            match formula.node() {
-                FormulaNode::Atom(atom) => facts.push(atom.clone()),
-                FormulaNode::And(parts) => facts.extend(parts.iter().filter_map(Formula::as_atom)),
-                _ => {}
-            }
-        }
+        let facts = formulas.iter().flat_map(Formula::conjuncts).filter_map(Formula::as_atom).collect();
         CaseSearch { formulas, facts, propositions: None, proof: FormulaCertificate::default() }
     }
 
@@ -110,7 +90,7 @@ impl CaseSearch<'_> {
             return Some(FormulaOutcome::Unsat(std::mem::take(&mut self.proof)));
         };
         let mut chosen = Vec::new();
-        self.formulas.iter().for_each(|formula| implicant(formula, true, &truth, &mut chosen));
+        self.formulas.iter().for_each(|formula| explain(formula, true, &truth, &mut chosen));
         chosen.sort();
         chosen.dedup();
         // Cores are made by leaving out early atoms first, and facts come for free.
@@ -154,44 +134,13 @@ impl CaseSearch<'_> {
 /// The lemma that excludes contradictory atoms.
 fn lemma(atoms: &[Atom]) -> Lemma {
     // Minimising pays for itself in cases excluded, unless the core is long.
-    let core = match quick_core(atoms) {
-        Some(core) if core.len() <= 16 => {
-            let few: Vec<Atom> = core.iter().map(|at| atoms[*at].clone()).collect();
-            let least = minimal_core(&few).unwrap_or_else(|| (0..few.len()).collect());
-            least.into_iter().map(|at| few[at].clone()).collect()
-        }
+    let core: Vec<Atom> = match small_core(atoms, 16) {
         Some(core) => core.iter().map(|at| atoms[*at].clone()).collect(),
         None => atoms.to_vec(),
     };
     match decide(&core) {
         Decided::Unsat(certificate) => Lemma { atoms: core, certificate },
         Decided::Sat(_) => unreachable!("a core of contradictory atoms has no solution"),
-    }
-}
-
-/// Collects literals, true in the propositional model, that suffice for the formula.
-fn implicant(formula: &Formula, wanted: bool, truth: &dyn Fn(&Atom) -> bool, out: &mut Vec<Atom>) {
-    match (formula.node(), wanted) {
-        (FormulaNode::Atom(atom), true) => out.push(atom.clone()),
-        (FormulaNode::Atom(atom), false) => out.push(atom.negate()),
-        (FormulaNode::Not(inner), _) => implicant(inner, !wanted, truth, out),
-        (FormulaNode::And(parts), true) | (FormulaNode::Or(parts), false) => {
-            parts.iter().for_each(|part| implicant(part, wanted, truth, out));
-        }
-        (FormulaNode::And(parts), false) | (FormulaNode::Or(parts), true) => {
-            if let Some(part) = parts.iter().find(|part| evaluate(part, truth) == wanted) {
-                implicant(part, wanted, truth, out);
-            }
-        }
-    }
-}
-
-fn evaluate(formula: &Formula, truth: &dyn Fn(&Atom) -> bool) -> bool {
-    match formula.node() {
-        FormulaNode::Atom(atom) => truth(atom),
-        FormulaNode::Not(inner) => !evaluate(inner, truth),
-        FormulaNode::And(parts) => parts.iter().all(|part| evaluate(part, truth)),
-        FormulaNode::Or(parts) => parts.iter().any(|part| evaluate(part, truth)),
     }
 }
 

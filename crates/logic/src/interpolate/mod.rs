@@ -21,7 +21,7 @@ use crate::formulas::{FormulaOutcome, decide_within, entails_formula};
 use crate::int::Int;
 use crate::solve::{Decided, Model, decide};
 use crate::terms::atom::{Atom, Relation};
-use crate::terms::formula::{Formula, FormulaNode};
+use crate::terms::formula::Formula;
 use proof::{Ranges, Sequence};
 
 /// Lemmas after which the case analysis of a proof is given up in favour of projection.
@@ -75,7 +75,7 @@ impl std::error::Error for NoInterpolants {}
 /// or those of a minimal part if the proof cannot be taken apart.
 ///
 /// Interpolants of few atoms, over few variables, of difference shape and with
-/// small constants are cheap, see [`interpolant_cost`].
+/// small constants are cheap.
 ///
 /// ```
 /// use logic::{interpolate, Atom, Formula, Linear, Terms};
@@ -98,12 +98,10 @@ pub fn interpolate(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
         Err(NoInterpolants::TooHard) => return interpolate_as(steps, Style::Strongest),
         proof => proof?,
     };
-    let mut found: Vec<Vec<Formula>> = Vec::new();
-    for weak in [false, true] {
-        found.extend(proof.interpolants(steps, weak));
-    }
+    let both = [false, true].into_iter().filter_map(|weak| proof.interpolants(steps, weak));
+    let mut found: Vec<Vec<Formula>> = both.collect();
     found.dedup();
-    found.sort_by_key(|interpolants| interpolant_cost(interpolants));
+    found.sort_by_key(|interpolants| cost(interpolants));
     let good = found.into_iter().find(|interpolants| check_interpolants(steps, interpolants).is_ok());
     match good {
         Some(interpolants) => Ok(interpolants),
@@ -134,8 +132,7 @@ pub fn interpolate_as(steps: &[Formula], style: Style) -> Result<Vec<Formula>, N
 
 /// The strongest or weakest interpolants; if there are none, the reason.
 fn by_projection(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, NoInterpolants> {
-    let projected = if weak { projected::weakest(steps) } else { projected::strongest(steps) };
-    if let Ok(interpolants) = projected
+    if let Ok(interpolants) = projected::interpolants(steps, weak)
         && interpolants[0].is_true()
         && interpolants[steps.len()].is_false()
     {
@@ -152,23 +149,8 @@ fn from_minimal(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, NoInterpo
     let few = minimal_steps(steps);
     match InfeasibilityProof::find(&few)?.interpolants(&few, weak) {
         Some(interpolants) => Ok(interpolants),
-        None if weak => projected::weakest(&few),
-        None => projected::strongest(&few),
+        None => projected::interpolants(&few, weak),
     }
-}
-
-/// Every style that succeeds, cheapest first.
-pub fn interpolate_all(steps: &[Formula]) -> Result<Vec<(Style, Vec<Formula>)>, NoInterpolants> {
-    let mut found = Vec::new();
-    for style in Style::ALL {
-        match interpolate_as(steps, style) {
-            Ok(interpolants) => found.push((style, interpolants)),
-            Err(NoInterpolants::TooHard) => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    found.sort_by_key(|(_, interpolants)| interpolant_cost(interpolants));
-    if found.is_empty() { Err(NoInterpolants::TooHard) } else { Ok(found) }
 }
 
 /// Checks interpolants by themselves; the error is the first cut that is wrong.
@@ -250,20 +232,11 @@ impl InfeasibilityProof {
 
 /// The steps with as many conjuncts left out as possible.
 fn minimal_steps(steps: &[Formula]) -> Vec<Formula> {
-    let mut parts: Vec<(usize, Formula)> = Vec::new();
-    for (number, step) in steps.iter().enumerate() {
-        match step.node() {
-            FormulaNode::And(conjuncts) => parts.extend(conjuncts.iter().map(|part| (number, part.clone()))),
-            _ => parts.push((number, step.clone())),
-        }
-    }
-    let atoms: Option<Vec<Atom>> = parts
-        .iter()
-        .map(|(_, part)| match part.node() {
-            FormulaNode::Atom(atom) => Some(atom.clone()),
-            _ => None,
-        })
-        .collect();
+    let conjuncts = |(number, step): (usize, &Formula)| {
+        step.conjuncts().iter().map(|part| (number, part.clone())).collect::<Vec<_>>()
+    };
+    let parts: Vec<(usize, Formula)> = steps.iter().enumerate().flat_map(conjuncts).collect();
+    let atoms: Option<Vec<Atom>> = parts.iter().map(|(_, part)| part.as_atom()).collect();
     let kept: Vec<usize> = match atoms {
         Some(atoms) => minimal_core(&atoms).unwrap_or_else(|| (0..atoms.len()).collect()),
         None => minimal_parts(&parts),
@@ -290,7 +263,7 @@ fn minimal_parts(parts: &[(usize, Formula)]) -> Vec<usize> {
 /// A price for interpolants, by which alternatives are compared: every distinct one
 /// pays for each atom, more if it is no difference constraint, has many variables,
 /// is a divisibility or has a large constant.
-pub fn interpolant_cost(interpolants: &[Formula]) -> u64 {
+fn cost(interpolants: &[Formula]) -> u64 {
     let mut total = 0;
     let mut last: Option<&Formula> = None;
     for interpolant in interpolants {

@@ -17,8 +17,17 @@ use crate::terms::linear::Var;
 const LIMIT: usize = 2000;
 const MAX_CASES: usize = 64;
 
-/// The strongest interpolants, one for each cut `0..=steps.len()`.
-pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
+/// The weakest or the strongest interpolants, one for each cut `0..=steps.len()`.
+pub(super) fn interpolants(steps: &[Formula], weak: bool) -> Result<Vec<Formula>, NoInterpolants> {
+    if !weak {
+        return strongest(steps);
+    }
+    let backwards: Vec<Formula> = steps.iter().rev().cloned().collect();
+    let reversed = strongest(&backwards)?;
+    Ok(reversed.iter().rev().map(Formula::negate).collect())
+}
+
+fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
     let later = suffix_vars(steps);
     let mut cases: Vec<Vec<Atom>> = vec![Vec::new()];
     let mut result = vec![Formula::truth(true)];
@@ -27,13 +36,6 @@ pub(super) fn strongest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolant
         result.push(Formula::or(cases.iter().map(Formula::conjunction)));
     }
     Ok(result)
-}
-
-/// The weakest interpolants, one for each cut.
-pub(super) fn weakest(steps: &[Formula]) -> Result<Vec<Formula>, NoInterpolants> {
-    let backwards: Vec<Formula> = steps.iter().rev().cloned().collect();
-    let reversed = strongest(&backwards)?;
-    Ok(reversed.iter().rev().map(Formula::negate).collect())
 }
 
 /// The variables of the steps from each cut on.

@@ -193,11 +193,10 @@ impl ProofWalk<'_> {
             ProofStep::Cut { id, from, then } => self.enter_cut(*id, from, *then, tasks)?,
             ProofStep::Squeeze { id, upper, lower, then } => {
                 // The equation is the undivided upper sum; the lower one is brought to the same size.
-                let (mut up, mut down) = (self.sum(upper), self.sum(lower));
-                up = Spread { scale: up.scale.exact_div(&upper.scale), ..up };
-                let mut scaled = Spread::zero();
-                scaled.add(&upper.scale, &down);
-                down = scaled;
+                let up = self.sum(upper);
+                let up = Spread { scale: up.scale.exact_div(&upper.scale), ..up };
+                let mut down = Spread::zero();
+                down.add(&upper.scale, &self.sum(lower));
                 tasks.push(ProofTask::Enter(*then));
                 tasks.push(ProofTask::Bind(*id, SpreadFact::Equation(up, down)));
             }
@@ -251,8 +250,8 @@ impl ProofWalk<'_> {
     ) -> Result<(), Misplaced> {
         let sum = self.sum(from);
         let total = sum.total();
-        tasks.push(ProofTask::Enter(then));
         if total.constant().is_multiple_of(&sum.scale) {
+            tasks.push(ProofTask::Enter(then));
             tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(sum)));
             return Ok(());
         }
@@ -264,10 +263,9 @@ impl ProofWalk<'_> {
         let place = self.place(&cut, if self.sequence.weak { first } else { last })?;
         let mut otherwise = sum;
         otherwise.add(&Int::ONE, &Spread::at(place, -cut.clone() + 1));
-        let then = tasks.pop();
         tasks.push(ProofTask::Join(place));
         tasks.push(ProofTask::Give(self.contradiction(&otherwise)));
-        tasks.extend(then);
+        tasks.push(ProofTask::Enter(then));
         tasks.push(ProofTask::Bind(id, SpreadFact::Inequality(Spread::at(place, cut))));
         Ok(())
     }

@@ -8,37 +8,24 @@
 
 use super::equations::{Assignment, Equations};
 use super::ledger::{Ledger, LedgerFact, ProofId};
-use super::rational::Rational;
 use super::simplex::Simplex;
 use crate::certificate::Combination;
 use crate::int::Int;
 use crate::terms::linear::Linear;
 
-/// Why splitting at fractions ended without a solution.
-pub(crate) enum DiveEnd {
-    Refuted(ProofId),
-    Exhausted,
-}
-
-impl From<ProofId> for DiveEnd {
-    fn from(proof: ProofId) -> DiveEnd {
-        DiveEnd::Refuted(proof)
-    }
-}
-
-/// The cheap ways: relaxation, cube, and a limited number of splits.
+/// The cheap ways: relaxation, cube, and a limited number of splits. `None` if these are not enough.
 pub(crate) fn attempt(
     ledger: &mut Ledger,
     equations: &Equations,
     facts: &[LedgerFact],
     patience: usize,
-) -> Result<Assignment, DiveEnd> {
-    let mut simplex = Simplex::new();
+) -> Result<Option<Assignment>, ProofId> {
+    let mut simplex = Simplex::default();
     relax(ledger, facts, &mut simplex)?;
     if simplex.fractional().is_some()
         && let Some(values) = cube(facts)
     {
-        return Ok(values);
+        return Ok(Some(values));
     }
     let facts = facts.to_vec();
     Dive { equations, facts, simplex, patience }.branch(ledger)
@@ -55,14 +42,14 @@ fn relax(ledger: &mut Ledger, facts: &[LedgerFact], simplex: &mut Simplex) -> Re
 
 /// An integer point from the centre of a unit cube that fits in, if one does.
 fn cube(facts: &[LedgerFact]) -> Option<Assignment> {
-    let mut simplex = Simplex::new();
+    let mut simplex = Simplex::default();
     for fact in facts {
         let size: Int = fact.expr.terms().iter().map(|term| term.1.abs()).sum();
         let inwards = fact.expr.clone() + size.div_ceil(&Int::from(2));
         simplex.assert_le(&inwards, 0).ok()?;
     }
     simplex.check().ok()?;
-    Some(collect(&simplex, Rational::round))
+    Some(simplex.rounded().collect())
 }
 
 /// Splits at fractions on one tableau.
@@ -75,11 +62,12 @@ struct Dive<'a> {
 
 impl Dive<'_> {
     /// Splits at a fraction of the relaxation's solution, as long as patience lasts.
-    fn branch(&mut self, ledger: &mut Ledger) -> Result<Assignment, DiveEnd> {
+    fn branch(&mut self, ledger: &mut Ledger) -> Result<Option<Assignment>, ProofId> {
         let Some((var, value)) = self.simplex.fractional() else {
-            return Ok(collect(&self.simplex, |value| value.to_int().cloned().unwrap_or_default()));
+            return Ok(Some(self.simplex.rounded().collect()));
         };
-        self.patience = self.patience.checked_sub(1).ok_or(DiveEnd::Exhausted)?;
+        let Some(patience) = self.patience.checked_sub(1) else { return Ok(None) };
+        self.patience = patience;
         let (floor, nearest) = (value.floor(), value.round());
         let id = ledger.assumption();
         let low = Linear::from(var) - floor.clone();
@@ -88,7 +76,7 @@ impl Dive<'_> {
         let mut proofs = Vec::new();
         for side in near_first {
             match self.below(ledger, LedgerFact { expr: side.clone(), why: Combination::one(id) }) {
-                Err(DiveEnd::Refuted(proof)) if ledger.uses(proof, id) => proofs.push(proof),
+                Err(proof) if ledger.uses(proof, id) => proofs.push(proof),
                 settled => return settled,
             }
         }
@@ -96,26 +84,22 @@ impl Dive<'_> {
             proofs.reverse();
         }
         let expr = self.equations.meaning_of(&low);
-        Err(DiveEnd::Refuted(ledger.split(id, expr, proofs[0], proofs[1])))
+        Err(ledger.split(id, expr, proofs[0], proofs[1]))
     }
 
     /// One side of a split.
-    fn below(&mut self, ledger: &mut Ledger, fact: LedgerFact) -> Result<Assignment, DiveEnd> {
+    fn below(&mut self, ledger: &mut Ledger, fact: LedgerFact) -> Result<Option<Assignment>, ProofId> {
         let (mark, count) = (self.simplex.mark(), self.facts.len());
         self.facts.push(fact);
         let asserted = self.simplex.assert_le(&self.facts[count].expr, count as u32);
         let result = match asserted.and_then(|()| self.simplex.check()) {
-            Err(farkas) => Err(DiveEnd::Refuted(ledger.close(combination(&farkas, &self.facts)))),
+            Err(farkas) => Err(ledger.close(combination(&farkas, &self.facts))),
             Ok(()) => self.branch(ledger),
         };
         self.simplex.retract(mark);
         self.facts.truncate(count);
         result
     }
-}
-
-fn collect(simplex: &Simplex, integer: impl Fn(&Rational) -> Int) -> Assignment {
-    simplex.vars().filter_map(|var| Some((var, integer(simplex.value(var)?)))).collect()
 }
 
 /// The reason of a contradiction found by simplex.

@@ -7,6 +7,8 @@
 //! Doing so as long as a column gets shorter makes the columns short and nearly
 //! orthogonal, and the region as round as can be had cheaply.
 
+use std::collections::BTreeSet;
+
 use super::equations::Equations;
 use super::ledger::{Ledger, LedgerFact};
 use crate::int::Int;
@@ -27,13 +29,10 @@ struct Coordinate {
 }
 
 /// Renames variables to coordinates in which the facts have short columns.
-/// Returns whether anything changed.
-pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[LedgerFact]) -> bool {
-    let mut vars: Vec<Var> = facts.iter().flat_map(|fact| fact.expr.vars()).collect();
-    vars.sort_unstable();
-    vars.dedup();
+pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[LedgerFact]) {
+    let vars: BTreeSet<Var> = facts.iter().flat_map(|fact| fact.expr.vars()).collect();
     if vars.len() > MAX_VARS {
-        return false;
+        return;
     }
     let weights = weights(facts);
     let mut coordinates: Vec<Coordinate> = vars
@@ -54,7 +53,7 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Le
         rounds += 1;
     }
     if rounds == 0 {
-        return false;
+        return;
     }
     let fresh: Vec<Var> = coordinates
         .iter()
@@ -64,7 +63,6 @@ pub(crate) fn reduce(ledger: &mut Ledger, equations: &mut Equations, facts: &[Le
         let shares = fresh.iter().zip(&coordinates).map(|(name, c)| (*name, c.share[at].clone()));
         equations.rename(*var, Linear::new(shares, 0i64));
     }
-    true
 }
 
 /// Factors that make all facts count about the same, whatever the size of their coefficients.

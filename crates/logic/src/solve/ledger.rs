@@ -217,19 +217,19 @@ impl Ledger {
     }
 
     /// The certificate rooted at a proof, without abandoned branches.
-    pub(crate) fn finish(self, root: ProofId) -> UnsatProof {
+    pub(crate) fn finish(mut self, root: ProofId) -> UnsatProof {
         let mut wanted = vec![false; self.steps.len()];
         wanted[root] = true;
         let mut place = vec![0; self.steps.len()];
-        for at in (0..=root).rev().filter(|at| self.steps[*at].children().iter().any(Option::is_some)) {
+        for at in (0..=root).rev() {
             if wanted[at] {
-                self.steps[at].children().into_iter().flatten().for_each(|child| wanted[child] = true);
+                self.steps[at].children().for_each(|child| wanted[*child] = true);
             }
         }
         let mut steps = Vec::new();
         for (at, mut step) in self.steps.into_iter().enumerate() {
             if wanted[at] {
-                step.renumber(|child| place[child]);
+                step.children().for_each(|child| *child = place[*child]);
                 place[at] = steps.len();
                 steps.push(step);
             }
@@ -239,30 +239,16 @@ impl Ledger {
 }
 
 impl ProofStep {
-    fn children(&self) -> [Option<usize>; 2] {
-        match self {
+    fn children(&mut self) -> impl Iterator<Item = &mut usize> {
+        let children = match self {
             ProofStep::Contradiction(_) => [None, None],
             ProofStep::Cut { then, .. }
             | ProofStep::Squeeze { then, .. }
-            | ProofStep::Quotient { then, .. } => [Some(*then), None],
+            | ProofStep::Quotient { then, .. } => [Some(then), None],
             ProofStep::Split { low, high, .. } | ProofStep::Disequality { low, high, .. } => {
-                [Some(*low), Some(*high)]
+                [Some(low), Some(high)]
             }
-        }
-    }
-
-    fn renumber(&mut self, place: impl Fn(usize) -> usize) {
-        match self {
-            ProofStep::Contradiction(_) => {}
-            ProofStep::Cut { then, .. }
-            | ProofStep::Squeeze { then, .. }
-            | ProofStep::Quotient { then, .. } => {
-                *then = place(*then);
-            }
-            ProofStep::Split { low, high, .. } | ProofStep::Disequality { low, high, .. } => {
-                *low = place(*low);
-                *high = place(*high);
-            }
-        }
+        };
+        children.into_iter().flatten()
     }
 }

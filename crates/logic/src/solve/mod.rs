@@ -63,21 +63,24 @@ impl FromIterator<(Var, Int)> for Model {
     }
 }
 
-/// The answer to a question about a conjunction.
+/// The answer to a question: whether a conjunction has a solution, or whether formulas have a common one.
 #[derive(Clone, Debug)]
-pub enum Decided {
-    /// It has this solution.
+pub enum Outcome<P> {
+    /// There is this solution.
     Sat(Model),
-    /// It has none, and this proves it.
-    Unsat(UnsatProof),
+    /// There is none, and this proves it.
+    Unsat(P),
 }
 
-impl Decided {
+impl<P> Outcome<P> {
     /// Whether there is a solution.
     pub fn is_sat(&self) -> bool {
-        matches!(self, Decided::Sat(_))
+        matches!(self, Outcome::Sat(_))
     }
 }
+
+/// The answer to a question about a conjunction.
+pub type Decided = Outcome<UnsatProof>;
 
 /// Decides a conjunction of atoms over the integers.
 ///
@@ -95,14 +98,12 @@ impl Decided {
 /// }
 /// ```
 pub fn decide(atoms: &[Atom]) -> Decided {
+    let refuted = |why| Decided::Unsat(UnsatProof { steps: vec![ProofStep::Contradiction(why)] });
     if let Some(position) = atoms.iter().position(Atom::is_false) {
-        let step = ProofStep::Contradiction(Combination::one(position as u32));
-        return Decided::Unsat(UnsatProof { steps: vec![step] });
+        return refuted(Combination::one(position as u32));
     }
     match cycles::examine(atoms) {
-        Cycles::Negative(cycle) => {
-            return Decided::Unsat(UnsatProof { steps: vec![ProofStep::Contradiction(cycle)] });
-        }
+        Cycles::Negative(cycle) => return refuted(cycle),
         Cycles::Solution(values) => {
             let model: Model = values.into_iter().collect();
             if atoms.iter().all(|atom| model.satisfies(atom)) {

@@ -17,10 +17,12 @@
 //! removes a variable, and splits at fractions are limited in number, hence the
 //! procedure terminates.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::dive::{DiveEnd, attempt};
+use super::dive::attempt;
 use super::equations::{Assignment, Equations};
 use super::lattice;
 use super::ledger::{Ledger, LedgerFact, ProofId};
@@ -41,30 +43,15 @@ pub(crate) fn solve(
     facts: &[LedgerFact],
 ) -> Result<Assignment, ProofId> {
     let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
-    let first = equations.len();
     problem.simplify(ledger)?;
-    let mut values = match attempt(ledger, &problem.equations, &problem.facts, PATIENCE[0]) {
-        Ok(values) => values,
-        Err(DiveEnd::Refuted(proof)) => return Err(proof),
-        Err(DiveEnd::Exhausted) => {
+    let mut values = match attempt(ledger, &problem.equations, &problem.facts, PATIENCE[0])? {
+        Some(values) => values,
+        None => {
             lattice::reduce(ledger, &mut problem.equations, &problem.facts);
             problem.simplify(ledger)?;
             problem.search(ledger, PATIENCE[1])?
         }
     };
-    problem.equations.extend(first, &mut values);
-    Ok(values)
-}
-
-/// The same with little patience, for the many problems that elimination creates.
-fn solve_shadow(
-    ledger: &mut Ledger,
-    equations: &Equations,
-    facts: &[LedgerFact],
-) -> Result<Assignment, ProofId> {
-    let mut problem = Problem { equations: equations.clone(), facts: facts.to_vec() };
-    problem.simplify(ledger)?;
-    let mut values = problem.search(ledger, PATIENCE[2])?;
     problem.equations.extend(equations.len(), &mut values);
     Ok(values)
 }
@@ -72,12 +59,6 @@ fn solve_shadow(
 struct Problem {
     equations: Equations,
     facts: Vec<LedgerFact>,
-}
-
-/// How to go on with a variable or a strip.
-enum Elimination {
-    Eliminate { var: Var },
-    Strip { upper: usize, lower: usize, cases: Int },
 }
 
 /// A lower bound `r ≤ β·z` with the room `s` it must leave.
@@ -136,34 +117,31 @@ impl Problem {
     }
 
     fn search(&self, ledger: &mut Ledger, patience: usize) -> Result<Assignment, ProofId> {
-        match attempt(ledger, &self.equations, &self.facts, patience) {
-            Ok(values) => return Ok(values),
-            Err(DiveEnd::Refuted(proof)) => return Err(proof),
-            Err(DiveEnd::Exhausted) => {}
+        if let Some(values) = attempt(ledger, &self.equations, &self.facts, patience)? {
+            return Ok(values);
         }
-        match self.plan() {
-            Some(Elimination::Eliminate { var }) => self.eliminate(ledger, var),
-            Some(Elimination::Strip { upper, lower, .. }) => self.strip(ledger, upper, lower),
-            None => Ok(Assignment::default()),
+        let Some((cases, var)) = self.cheapest() else { return Ok(Assignment::default()) };
+        let strip = if cases.is_zero() { None } else { self.narrowest() };
+        match strip.filter(|(width, ..)| *width <= cases) {
+            Some((_, upper, lower)) => self.strip(ledger, upper, lower),
+            None => self.eliminate(ledger, var),
         }
     }
 
-    fn plan(&self) -> Option<Elimination> {
-        let mut vars: Vec<Var> = self.facts.iter().flat_map(|fact| fact.expr.vars()).collect();
-        vars.sort_unstable();
-        vars.dedup();
+    /// As [`solve`] with little patience, for the many problems that elimination creates. `solved` equations were there
+    /// before.
+    fn solve_quickly(mut self, ledger: &mut Ledger, solved: usize) -> Result<Assignment, ProofId> {
+        self.simplify(ledger)?;
+        let mut values = self.search(ledger, PATIENCE[2])?;
+        self.equations.extend(solved, &mut values);
+        Ok(values)
+    }
+
+    /// The variable whose elimination costs least, with the number of cases besides the shadow.
+    fn cheapest(&self) -> Option<(Int, Var)> {
+        let vars: BTreeSet<Var> = self.facts.iter().flat_map(|fact| fact.expr.vars()).collect();
         let priced = vars.iter().map(|var| (self.price(*var), *var));
-        let ((cases, _), var) = priced.min()?;
-        let cheapest = Elimination::Eliminate { var };
-        if cases.is_zero() {
-            return Some(cheapest);
-        }
-        match self.narrowest() {
-            Some(Elimination::Strip { upper, lower, cases: width }) if width <= cases => {
-                Some(Elimination::Strip { upper, lower, cases: width })
-            }
-            _ => Some(cheapest),
-        }
+        priced.min().map(|((cases, _), var)| (cases, var))
     }
 
     /// The number of splinters, and how many facts elimination adds.
@@ -173,21 +151,18 @@ impl Problem {
         (lowers.iter().map(|lower| lower.room.clone()).sum(), lower * upper - lower - upper)
     }
 
-    fn narrowest(&self) -> Option<Elimination> {
-        let mut best: Option<(Int, usize, usize)> = None;
-        for (upper, fact) in self.facts.iter().enumerate() {
+    /// The strip with the fewest values, which lies between an upper and a lower fact, and how many it has.
+    fn narrowest(&self) -> Option<(Int, usize, usize)> {
+        let facts = || self.facts.iter().enumerate();
+        let strips = facts().flat_map(|(upper, fact)| {
             let turned = -fact.expr.with_constant(0i64);
-            for (lower, other) in self.facts.iter().enumerate().skip(upper + 1) {
-                if other.expr.terms() != turned.terms() {
-                    continue;
-                }
-                let cases = Int::ONE - fact.expr.constant() - other.expr.constant();
-                if best.as_ref().is_none_or(|found| cases < found.0) {
-                    best = Some((cases, upper, lower));
-                }
-            }
-        }
-        best.map(|(cases, upper, lower)| Elimination::Strip { upper, lower, cases })
+            let opposite =
+                facts().skip(upper + 1).filter(move |(_, other)| other.expr.terms() == turned.terms());
+            opposite.map(move |(lower, other)| {
+                (Int::ONE - fact.expr.constant() - other.expr.constant(), upper, lower)
+            })
+        });
+        strips.min()
     }
 
     /// Lower bounds (with their rooms), upper bounds and the facts without the variable.
@@ -207,8 +182,7 @@ impl Problem {
         }
         if steepest.signum() > 0 {
             for lower in &mut lowers {
-                let spare = &steepest * &lower.factor - &steepest - &lower.factor;
-                lower.room = (spare.div_floor(&steepest) + Int::ONE).max(Int::ZERO);
+                lower.room = room(&steepest, &lower.factor);
             }
         }
         (lowers, uppers, rest)
@@ -229,7 +203,8 @@ impl Problem {
                 shadow.push(lower.joined_with(upper, &upper.expr.coefficient(var)));
             }
         }
-        let mut proof = match solve_shadow(ledger, &self.equations, &shadow) {
+        let shadow = Problem { equations: self.equations.clone(), facts: shadow };
+        let mut proof = match shadow.solve_quickly(ledger, self.equations.len()) {
             Ok(mut values) => {
                 let value = between(var, &originals, &uppers, &values);
                 values.insert(var, value);
@@ -300,11 +275,14 @@ impl Problem {
     fn with_equation(&self, ledger: &mut Ledger, equation: LedgerFact) -> Result<Assignment, ProofId> {
         let mut child = Problem { equations: self.equations.clone(), facts: self.facts.clone() };
         child.equations.add(ledger, equation)?;
-        child.simplify(ledger)?;
-        let mut values = child.search(ledger, PATIENCE[2])?;
-        child.equations.extend(self.equations.len(), &mut values);
-        Ok(values)
+        child.solve_quickly(ledger, self.equations.len())
     }
+}
+
+/// The room that a lower bound with this factor must leave, where `steepest` is the largest factor of an upper one.
+pub(crate) fn room(steepest: &Int, factor: &Int) -> Int {
+    let spare = steepest * factor - steepest - factor;
+    (spare.div_floor(steepest) + Int::ONE).max(Int::ZERO)
 }
 
 /// A refuted case `expr ≤ 0` of a split.

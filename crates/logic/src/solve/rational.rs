@@ -29,14 +29,16 @@ impl Rational {
 
     /// The nearest integer.
     pub(crate) fn round(&self) -> Int {
+        if self.is_int() {
+            return self.numerator.clone();
+        }
         let two = Int::from(2);
         (&self.numerator * &two + &self.denominator).div_floor(&(&self.denominator * &two))
     }
 
-    /// The number as an integer, if it is one.
     #[inline]
-    pub(crate) fn to_int(&self) -> Option<&Int> {
-        self.denominator.is_one().then_some(&self.numerator)
+    pub(crate) fn is_int(&self) -> bool {
+        self.denominator.is_one()
     }
 
     /// `self + factor * other / divisor` for a positive divisor.

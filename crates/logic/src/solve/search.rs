@@ -51,7 +51,7 @@ pub(crate) fn solve(atoms: &[Atom], fresh: u32) -> Result<Assignment, UnsatProof
         ledger: Ledger::new(atoms.len(), fresh),
         equations: Equations::default(),
         facts: Vec::new(),
-        simplex: Simplex::new(),
+        simplex: Simplex::default(),
         quotients: Vec::new(),
         frames: Vec::new(),
     };
@@ -188,8 +188,7 @@ impl IntegerSearch<'_> {
                 Err(proof) => SearchNode::Refuted(proof),
             };
         }
-        let value = |var: Var| Some((var, self.simplex.value(var)?.to_int()?.clone()));
-        let values = self.simplex.vars().filter_map(value).collect();
+        let values = self.simplex.rounded().collect();
         self.accept(values)
     }
 

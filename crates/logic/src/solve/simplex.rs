@@ -60,10 +60,6 @@ pub(crate) struct Simplex {
 }
 
 impl Simplex {
-    pub(crate) fn new() -> Simplex {
-        Simplex::default()
-    }
-
     /// Where the trail of bounds stands, for [`Simplex::retract`].
     pub(crate) fn mark(&self) -> usize {
         self.trail.len()
@@ -89,14 +85,11 @@ impl Simplex {
     }
 
     /// The column of an expression without its constant, and whether it stands for the negation.
-    pub(crate) fn column_for(&mut self, expr: &Linear) -> (ColumnId, bool) {
-        let terms = expr.terms();
-        let flipped = terms[0].1.signum() < 0;
-        if terms.len() == 1 && terms[0].1.is_unit() {
-            return (self.column_of(terms[0].0), flipped);
-        }
-        let key: Vec<(Var, Int)> =
-            if flipped { terms.iter().map(|(var, a)| (*var, -a)).collect() } else { terms.to_vec() };
+    fn column_for(&mut self, expr: &Linear) -> (ColumnId, bool) {
+        let flipped = expr.terms()[0].1.signum() < 0;
+        let Some(key) = slack_key(expr) else {
+            return (self.column_of(expr.terms()[0].0), flipped);
+        };
         if let Some(column) = self.slacks.get(&key) {
             return (*column, flipped);
         }
@@ -158,16 +151,8 @@ impl Simplex {
 
     /// Forgets the slack of an expression that carries no bounds any more.
     pub(crate) fn forget(&mut self, expr: &Linear) {
-        let terms = expr.terms();
-        if terms.len() == 1 && terms[0].1.is_unit() {
-            return;
-        }
-        let flipped = terms[0].1.signum() < 0;
-        let key: Vec<(Var, Int)> =
-            terms.iter().map(|(var, a)| (*var, if flipped { -a } else { a.clone() })).collect();
-        let Some(column) = self.slacks.get(&key).copied() else {
-            return;
-        };
+        let Some(key) = slack_key(expr) else { return };
+        let Some(column) = self.slacks.get(&key).copied() else { return };
         if self.bounds[column as usize].iter().any(Option::is_some) {
             return;
         }
@@ -347,20 +332,25 @@ impl Simplex {
         farkas
     }
 
-    /// The value of a variable, if the tableau knows it.
-    pub(crate) fn value(&self, var: Var) -> Option<&Rational> {
-        self.columns.get(&var).map(|column| &self.values[*column as usize])
-    }
-
     /// The variable of least index whose value is no integer.
     pub(crate) fn fractional(&self) -> Option<(Var, &Rational)> {
         let vars = self.vars.iter().zip(&self.values);
-        vars.filter_map(|(var, value)| Some(((*var)?, value))).find(|(_, value)| value.to_int().is_none())
+        vars.filter_map(|(var, value)| Some(((*var)?, value))).find(|(_, value)| !value.is_int())
     }
 
-    /// The variables of the tableau.
-    pub(crate) fn vars(&self) -> impl Iterator<Item = Var> + '_ {
-        self.columns.keys().copied()
+    /// The values of all variables, rounded where they are no integers.
+    pub(crate) fn rounded(&self) -> impl Iterator<Item = (Var, Int)> + '_ {
+        self.columns.iter().map(|(var, column)| (*var, self.values[*column as usize].round()))
+    }
+}
+
+/// The terms by which the slack of an expression is known, the first counted positively; none for a variable, which
+/// has a column of its own.
+fn slack_key(expr: &Linear) -> Option<Vec<(Var, Int)>> {
+    match expr.terms() {
+        [(_, factor)] if factor.is_unit() => None,
+        terms if terms[0].1.signum() < 0 => Some(terms.iter().map(|(var, a)| (*var, -a)).collect()),
+        terms => Some(terms.to_vec()),
     }
 }
 

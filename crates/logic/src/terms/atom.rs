@@ -8,8 +8,7 @@
 //!   divisors cancelled.
 //!
 //! Atoms without variables collapse to the two constants. Two atoms that mean
-//! the same up to these rules are therefore the same value, and share their
-//! memory when built through [`Terms`](crate::Terms).
+//! the same up to these rules are therefore the same value.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -186,11 +185,6 @@ impl Atom {
         }
     }
 
-    /// Whether both are one shared value in memory.
-    pub fn same(&self, other: &Atom) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
     fn normal_le(expr: Linear) -> Atom {
         let content = expr.content();
         if content.is_zero() {
@@ -268,7 +262,7 @@ fn difference_shape(expr: &Linear) -> Option<Difference> {
 
 impl PartialEq for Atom {
     fn eq(&self, other: &Atom) -> bool {
-        self.same(other)
+        Arc::ptr_eq(&self.0, &other.0)
             || (self.0.hash == other.0.hash
                 && self.0.relation == other.0.relation
                 && self.0.expr == other.0.expr)
@@ -285,7 +279,7 @@ impl Hash for Atom {
 
 impl Ord for Atom {
     fn cmp(&self, other: &Atom) -> Ordering {
-        if self.same(other) {
+        if Arc::ptr_eq(&self.0, &other.0) {
             return Ordering::Equal;
         }
         (&self.0.expr, &self.0.relation).cmp(&(&other.0.expr, &other.0.relation))

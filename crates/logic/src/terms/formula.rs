@@ -62,8 +62,7 @@ impl Formula {
         match self.node() {
             FormulaNode::Atom(atom) => Formula::from(atom.negate()),
             FormulaNode::Not(inner) => inner.clone(),
-            FormulaNode::And(parts) if parts.is_empty() => Formula::truth(false),
-            FormulaNode::Or(parts) if parts.is_empty() => Formula::truth(true),
+            _ if self.is_true() || self.is_false() => Formula::truth(self.is_false()),
             _ => Formula::build(FormulaNode::Not(self.clone())),
         }
     }
@@ -90,10 +89,14 @@ impl Formula {
 
     /// The formula as a list of atoms, if it is a conjunction of atoms.
     pub fn as_conjunction(&self) -> Option<Vec<Atom>> {
+        self.conjuncts().iter().map(Formula::as_atom).collect()
+    }
+
+    /// The parts of a conjunction; anything else is its only part.
+    pub(crate) fn conjuncts(&self) -> &[Formula] {
         match self.node() {
-            FormulaNode::Atom(atom) => Some(vec![atom.clone()]),
-            FormulaNode::And(parts) => parts.iter().map(Formula::as_atom).collect(),
-            _ => None,
+            FormulaNode::And(parts) => parts,
+            _ => std::slice::from_ref(self),
         }
     }
 
@@ -122,11 +125,6 @@ impl Formula {
             FormulaNode::Or(parts) => Formula::or(parts.iter().map(|part| part.substitute_all(by))),
             FormulaNode::Not(inner) => inner.substitute_all(by).negate(),
         }
-    }
-
-    /// Replaces one variable.
-    pub fn substitute(&self, var: Var, by: &Linear) -> Formula {
-        self.substitute_all(&mut |v| (v == var).then(|| by.clone()))
     }
 
     /// The atoms that occur, each once, in a fixed order.
@@ -180,10 +178,8 @@ impl Formula {
                 _ => keep(&part, &mut flat),
             }
         }
-        if flat
-            .iter()
-            .any(|part| matches!(part.node(), FormulaNode::Atom(_)) && seen.contains(&part.negate()))
-        {
+        let is_atom = |part: &&Formula| matches!(part.node(), FormulaNode::Atom(_));
+        if flat.iter().filter(is_atom).any(|part| seen.contains(&part.negate())) {
             return Formula::truth(!and);
         }
         match flat.len() {

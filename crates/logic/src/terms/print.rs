@@ -8,58 +8,51 @@ use std::fmt;
 use super::atom::{Atom, Relation};
 use super::formula::{Formula, FormulaNode};
 use super::linear::{Linear, Var};
-use super::table::Terms;
 use crate::int::Int;
 
 /// A value together with the names to print it with.
 pub struct Show<'a, T> {
-    names: Option<&'a Terms>,
+    name: Box<dyn Fn(Var) -> String + 'a>,
     value: &'a T,
 }
 
 impl<'a, T> Show<'a, T> {
-    pub(crate) fn new(names: Option<&'a Terms>, value: &'a T) -> Show<'a, T> {
-        Show { names, value }
+    /// Prints variables by these names.
+    pub fn new(value: &'a T, name: impl Fn(Var) -> String + 'a) -> Show<'a, T> {
+        Show { name: Box::new(name), value }
     }
 
     /// Prints variables by number.
     pub(crate) fn anonymous(value: &'a T) -> Show<'a, T> {
-        Show { names: None, value }
+        Show::new(value, number)
     }
+}
+
+/// What stands for a variable without a name.
+pub(super) fn number(var: Var) -> String {
+    format!("#{}", var.index())
 }
 
 /// Values that can be printed once variable names are known.
 pub trait NamedDisplay {
     /// Writes the value, naming variables through `name`.
-    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result;
-}
-
-/// How variables are named while printing.
-pub struct Naming<'a>(Option<&'a Terms>);
-
-impl Naming<'_> {
-    fn write(&self, f: &mut fmt::Formatter<'_>, var: Var) -> fmt::Result {
-        match self.0.and_then(|terms| terms.name(var)) {
-            Some(name) => f.write_str(name),
-            None => write!(f, "#{}", var.index()),
-        }
-    }
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &dyn Fn(Var) -> String) -> fmt::Result;
 }
 
 impl<T: NamedDisplay> fmt::Display for Show<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.write(f, &Naming(self.names))
+        self.value.write(f, &self.name)
     }
 }
 
 impl NamedDisplay for Linear {
-    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &dyn Fn(Var) -> String) -> fmt::Result {
         for (position, (var, coefficient)) in self.terms().iter().enumerate() {
             write_sign(f, coefficient, position == 0)?;
             if !coefficient.is_unit() {
                 write!(f, "{}*", coefficient.abs())?;
             }
-            name.write(f, *var)?;
+            f.write_str(&name(*var))?;
         }
         if self.is_constant() {
             return write!(f, "{}", self.constant());
@@ -82,7 +75,7 @@ fn write_sign(f: &mut fmt::Formatter<'_>, number: &Int, first: bool) -> fmt::Res
 }
 
 impl NamedDisplay for Atom {
-    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &dyn Fn(Var) -> String) -> fmt::Result {
         if self.is_true() || self.is_false() {
             return write!(f, "{}", self.is_true());
         }
@@ -109,7 +102,7 @@ impl NamedDisplay for Atom {
 }
 
 impl NamedDisplay for Formula {
-    fn write(&self, f: &mut fmt::Formatter<'_>, name: &Naming<'_>) -> fmt::Result {
+    fn write(&self, f: &mut fmt::Formatter<'_>, name: &dyn Fn(Var) -> String) -> fmt::Result {
         let (parts, symbol) = match self.node() {
             FormulaNode::Atom(atom) => return atom.write(f, name),
             FormulaNode::Not(inner) => {

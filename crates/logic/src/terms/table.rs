@@ -1,28 +1,23 @@
-//! The table that interns variable names and shares equal atoms.
+//! The table that interns variable names.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::atom::Atom;
 use super::linear::Var;
-use super::print::{NamedDisplay, Show};
+use super::print::{NamedDisplay, Show, number};
 
-/// Names of variables, and one copy of every atom shown to it.
+/// Names of variables.
 ///
 /// ```
-/// use logic::{Atom, Terms};
+/// use logic::Terms;
 /// let mut terms = Terms::new();
 /// let x = terms.var("x");
 /// assert_eq!(terms.var("x"), x);
-/// let first = terms.share(Atom::le(x, 3));
-/// let second = terms.share(Atom::lt(x, 4));
-/// assert!(first.same(&second));
 /// ```
 #[derive(Clone, Default)]
 pub struct Terms {
     names: Vec<String>,
     by_name: HashMap<String, Var, FxBuildHasher>,
-    atoms: HashSet<Atom, FxBuildHasher>,
 }
 
 impl Terms {
@@ -62,13 +57,8 @@ impl Terms {
         self.names.is_empty()
     }
 
-    /// The one shared copy of an atom.
-    pub fn share(&mut self, atom: Atom) -> Atom {
-        self.atoms.get_or_insert_with(&atom, Atom::clone).clone()
-    }
-
     /// Something that prints an expression, atom or formula with names.
     pub fn show<'a, T: NamedDisplay>(&'a self, value: &'a T) -> Show<'a, T> {
-        Show::new(Some(self), value)
+        Show::new(value, |var| self.name(var).map_or_else(|| number(var), str::to_string))
     }
 }

@@ -59,11 +59,6 @@ impl Template {
         self.coefficients.len()
     }
 
-    /// The constant of the shape `… + constant R 0`.
-    pub fn constant(&self) -> &Int {
-        &self.constant
-    }
-
     /// The same shape with another constant, to generalise one that keeps growing.
     pub fn with_constant(&self, constant: impl Into<Int>) -> Template {
         Template { constant: constant.into(), ..self.clone() }
@@ -104,10 +99,5 @@ impl Template {
             }
         }
         found
-    }
-
-    /// All instances whose holes may take any of the given variables.
-    pub fn over(&self, vars: &[Var]) -> Vec<Atom> {
-        self.instances(&vec![vars.to_vec(); self.holes()])
     }
 }
