@@ -2,7 +2,7 @@
 //! is one, too. Inside `atomic { … }` they are plain loads and stores, because everything
 //! there is atomic already.
 
-use super::layout::{Cell, StoredCells};
+use super::layout::{FwCell, StoredCells};
 use super::thread::FwLowering;
 use crate::fw::ast::{Atomic, AtomicKind, FwExpr, Target};
 use crate::fw::sink::OrReported;
@@ -39,7 +39,7 @@ impl<'a> FwLowering<'a, '_> {
             self.step(Op::Assume(equal(read, &old)));
             return self.store(&cells, &new);
         }
-        self.step_on(&cells, &[&old, &new], &|x: Cell| {
+        self.step_on(&cells, &[&old, &new], &|x: FwCell| {
             Op::locked(vec![x.load(read), Op::Assume(equal(read, &old)), x.store(new.clone())])
         })
     }
@@ -185,7 +185,7 @@ impl<'a> FwLowering<'a, '_> {
             copy.into_iter().for_each(|copy| self.step(copy));
             return Ok(());
         }
-        self.step_on(cells, &[new], &|x: Cell| {
+        self.step_on(cells, &[new], &|x: FwCell| {
             let load = old.as_ref().map(|old| x.load(old.register));
             let parts = load.into_iter().chain([x.store(new.clone())]).chain(copy.clone());
             Op::locked(parts.collect())

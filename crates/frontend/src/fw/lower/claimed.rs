@@ -1,7 +1,7 @@
 //! What claims name: variables, cells and fields in memory, and registers of threads. Indices are constants.
 
 use super::globals::Global;
-use super::layout::{Cell, CellLayout, StoredCells};
+use super::layout::{CellLayout, FwCell, StoredCells};
 use super::memory::out_of_range;
 use super::properties::{Claims, listed, sorted};
 use crate::Diagnostic;
@@ -14,7 +14,7 @@ use program::{Expr, Place, RegId, Span};
 impl<'a> Claims<'a, '_> {
     /// A variable in memory, if this is one number.
     pub(super) fn memory(&mut self, storage: StoredCells<'a>, span: Span) -> OrReported<Expr<Place>> {
-        if let Some(Cell::Shared(variable)) = storage.single() {
+        if let Some(FwCell::Shared(variable)) = storage.single() {
             return Ok(Expr::Leaf(Place::Memory(variable)));
         }
         let name = storage.name;

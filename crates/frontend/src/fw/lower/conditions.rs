@@ -4,7 +4,7 @@
 //! negation. Where `&&` or `||` stands before a load, it decides whether the load happens at
 //! all, so it becomes a branch.
 
-use super::layout::Cell;
+use super::layout::FwCell;
 use super::thread::{FwLowering, NameMeaning};
 use crate::fw::ast::{ExprKind, FwExpr, Shift};
 use crate::fw::sink::OrReported;
@@ -41,7 +41,7 @@ impl<'a> FwLowering<'a, '_> {
             ExprKind::Name(name) => {
                 return Ok(match self.meaning(name) {
                     NameMeaning::Constant(_) => Purity::Constant,
-                    NameMeaning::Number(Cell::Shared(_)) | NameMeaning::Stored(_) => Purity::Stepped,
+                    NameMeaning::Number(FwCell::Shared(_)) | NameMeaning::Stored(_) => Purity::Stepped,
                     _ => Purity::Pure,
                 });
             }

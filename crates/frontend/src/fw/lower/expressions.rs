@@ -2,7 +2,7 @@
 //! expression over registers. No register of the program changes while an expression is
 //! evaluated, so such an expression stays true until it is used.
 
-use super::layout::Cell;
+use super::layout::FwCell;
 use super::memory::weight;
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
@@ -76,7 +76,7 @@ impl<'a> FwLowering<'a, '_> {
     fn named_value(&mut self, name: Ident<'a>) -> OrReported<Expr<RegId>> {
         match self.meaning(name.text) {
             NameMeaning::Constant(value) => Ok(value.into()),
-            NameMeaning::Number(Cell::Local(register)) => Ok(Expr::Leaf(register)),
+            NameMeaning::Number(FwCell::Local(register)) => Ok(Expr::Leaf(register)),
             _ => {
                 let place = self.named(name)?;
                 let register = self.temporary()?;
@@ -88,7 +88,7 @@ impl<'a> FwLowering<'a, '_> {
 
     /// Whether it takes a step to read what a name stands for: it is in memory, or in one of several places.
     pub fn is_stepped(&mut self, name: &'a str) -> bool {
-        matches!(self.meaning(name), NameMeaning::Number(Cell::Shared(_)) | NameMeaning::Stored(_))
+        matches!(self.meaning(name), NameMeaning::Number(FwCell::Shared(_)) | NameMeaning::Stored(_))
     }
 
     /// Gives a register the value of an expression, with the last step writing it directly

@@ -1,7 +1,7 @@
 //! What is declared outside threads: constants, shared variables, functions.
 
 use super::LoweringState;
-use super::layout::{Cell, CellLayout, RecordField, RecordLayout, StoredCells};
+use super::layout::{CellLayout, FwCell, RecordField, RecordLayout, StoredCells};
 use super::starting::{CellStart, counter, spread};
 use crate::Diagnostic;
 use crate::fw::ast::{
@@ -144,7 +144,7 @@ impl<'a> Globals<'a> {
         if !self.names.contains_key(name) {
             for (name, initial) in layout.names(name).into_iter().zip(initial) {
                 let variable = program.add_variable(Variable { name, initial, span: shared.name.span });
-                cells.push(Cell::Shared(variable));
+                cells.push(FwCell::Shared(variable));
             }
         }
         Ok(StoredCells::whole(name, cells.into(), layout))

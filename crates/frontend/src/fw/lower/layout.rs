@@ -94,25 +94,25 @@ pub(super) struct CellIndex {
 
 /// Where one number is: in shared memory or in a register of the thread.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cell {
+pub(super) enum FwCell {
     Shared(VarId),
     Local(RegId),
 }
 
-impl Cell {
+impl FwCell {
     /// Reads the number into a register.
     pub fn load(self, register: RegId) -> Op {
         match self {
-            Cell::Shared(variable) => Op::Load(register, variable),
-            Cell::Local(from) => Op::Assign(register, Expr::Leaf(from)),
+            FwCell::Shared(variable) => Op::Load(register, variable),
+            FwCell::Local(from) => Op::Assign(register, Expr::Leaf(from)),
         }
     }
 
     /// Makes it this value.
     pub fn store(self, value: Expr<RegId>) -> Op {
         match self {
-            Cell::Shared(variable) => Op::Store(variable, value),
-            Cell::Local(register) => Op::Assign(register, value),
+            FwCell::Shared(variable) => Op::Store(variable, value),
+            FwCell::Local(register) => Op::Assign(register, value),
         }
     }
 }
@@ -122,7 +122,7 @@ impl Cell {
 pub(super) struct StoredCells<'a> {
     pub name: &'a str,
     /// Those of the whole declaration, all of one kind.
-    pub cells: Rc<[Cell]>,
+    pub cells: Rc<[FwCell]>,
     pub offset: usize,
     pub indices: Vec<CellIndex>,
     pub layout: CellLayout<'a>,
@@ -132,13 +132,13 @@ pub(super) struct StoredCells<'a> {
 
 impl<'a> StoredCells<'a> {
     /// All of a declaration.
-    pub fn whole(name: &'a str, cells: Rc<[Cell]>, layout: CellLayout<'a>) -> StoredCells<'a> {
+    pub fn whole(name: &'a str, cells: Rc<[FwCell]>, layout: CellLayout<'a>) -> StoredCells<'a> {
         StoredCells { name, cells, offset: 0, indices: Vec::new(), layout, span: Span::NONE }
     }
 
     /// Whether it is in shared memory.
     pub fn is_shared(&self) -> bool {
-        matches!(self.cells.first(), Some(Cell::Shared(_)))
+        matches!(self.cells.first(), Some(FwCell::Shared(_)))
     }
 
     /// Goes on to the cell of this number.
@@ -156,7 +156,7 @@ impl<'a> StoredCells<'a> {
     }
 
     /// The only cell it can be, if it is a number.
-    pub fn single(&self) -> Option<Cell> {
+    pub fn single(&self) -> Option<FwCell> {
         match self.layout {
             CellLayout::Number if self.indices.is_empty() => self.cells.get(self.offset).copied(),
             _ => None,

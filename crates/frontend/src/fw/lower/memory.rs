@@ -3,7 +3,7 @@
 //! Nothing below the front end knows arrays: a computed index becomes a case split with one
 //! edge per cell, and one edge for all indices outside, which leads to a failure.
 
-use super::layout::{Cell, CellIndex, CellLayout, StoredCells};
+use super::layout::{CellIndex, CellLayout, FwCell, StoredCells};
 use super::thread::{FwLowering, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{Accessor, FwExpr, Ident, Target};
@@ -81,7 +81,7 @@ impl<'a> FwLowering<'a, '_> {
                 }
                 (Accessor::Index(_), _) => {
                     let what = match self.meaning(target.name.text) {
-                        NameMeaning::Number(Cell::Local(_)) => "a register, not an array",
+                        NameMeaning::Number(FwCell::Local(_)) => "a register, not an array",
                         _ => "not an array",
                     };
                     let error = Diagnostic::error(target.span, format!("`{}` is {what}", target.name.text));
@@ -147,7 +147,7 @@ impl<'a> FwLowering<'a, '_> {
     /// The register that a cell is, if its indices are constants.
     pub fn register_cell(&mut self, target: &'a Target<'a>) -> Option<RegId> {
         let mut storage = match self.meaning(target.name.text) {
-            NameMeaning::Number(Cell::Local(register)) if target.path.is_empty() => return Some(register),
+            NameMeaning::Number(FwCell::Local(register)) if target.path.is_empty() => return Some(register),
             NameMeaning::Stored(storage) if !storage.is_shared() => storage,
             _ => return None,
         };
@@ -166,7 +166,7 @@ impl<'a> FwLowering<'a, '_> {
             }
         }
         match storage.single() {
-            Some(Cell::Local(register)) => Some(register),
+            Some(FwCell::Local(register)) => Some(register),
             _ => None,
         }
     }
@@ -177,7 +177,7 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         cells: &StoredCells<'a>,
         values: &[&Expr<RegId>],
-        edges: &dyn Fn(Cell) -> Vec<(Op, Loc)>,
+        edges: &dyn Fn(FwCell) -> Vec<(Op, Loc)>,
     ) -> OrReported<()> {
         if let Some(cell) = cells.single() {
             edges(cell).into_iter().for_each(|(op, to)| self.edge(op, to));
@@ -222,7 +222,7 @@ impl<'a> FwLowering<'a, '_> {
         &mut self,
         cells: &StoredCells<'a>,
         values: &[&Expr<RegId>],
-        op: &dyn Fn(Cell) -> Op,
+        op: &dyn Fn(FwCell) -> Op,
     ) -> OrReported<()> {
         let next = self.location();
         self.access(cells, values, &|cell| vec![(op(cell), next)])?;

@@ -4,7 +4,7 @@
 //! evaluated at the call. A register can only be lent by a call that is a statement: elsewhere, a value that
 //! was read from it before the call may still be in use.
 
-use super::layout::Cell;
+use super::layout::FwCell;
 use super::thread::{FwLowering, LocalName, NameMeaning};
 use crate::Diagnostic;
 use crate::fw::ast::{ExprKind, FwExpr, FwParameter};
@@ -19,7 +19,7 @@ impl<'a> FwLowering<'a, '_> {
     pub fn lends_register(&mut self, argument: &'a FwExpr<'a>) -> bool {
         let ExprKind::Reference(target) = &argument.kind else { return false };
         match self.meaning(target.name.text) {
-            NameMeaning::Number(cell) => matches!(cell, Cell::Local(_)),
+            NameMeaning::Number(cell) => matches!(cell, FwCell::Local(_)),
             NameMeaning::Stored(storage) => !storage.is_shared(),
             _ => false,
         }

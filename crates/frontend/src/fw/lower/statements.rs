@@ -1,7 +1,7 @@
 //! Statements that do not change where control goes.
 
 use super::globals::half_open;
-use super::layout::{Cell, CellLayout, StoredCells};
+use super::layout::{CellLayout, FwCell, StoredCells};
 use super::starting::spread;
 use super::thread::{FwLowering, LocalName, NameMeaning, Scope};
 use crate::Diagnostic;
@@ -134,7 +134,7 @@ impl<'a> FwLowering<'a, '_> {
                 },
             }
         }
-        let cells = registers.iter().map(|(register, _)| Cell::Local(*register)).collect();
+        let cells = registers.iter().map(|(register, _)| FwCell::Local(*register)).collect();
         let storage = StoredCells::whole(declared.name.text, cells, layout);
         self.declare(declared.name, LocalName::Stored(storage));
         Ok(())
@@ -146,7 +146,7 @@ impl<'a> FwLowering<'a, '_> {
 
     fn assign(&mut self, target: &'a Target<'a>, source: &'a Rvalue<'a>) -> OrReported<()> {
         let place = self.assigned_place(target)?;
-        if let Some(Cell::Local(register)) = place.single() {
+        if let Some(FwCell::Local(register)) = place.single() {
             return self.source_into(source, register);
         }
         let value = self.source_value(source)?;
@@ -162,7 +162,7 @@ impl<'a> FwLowering<'a, '_> {
     ) -> OrReported<()> {
         let place = self.assigned_place(target)?;
         let now = match place.single() {
-            Some(Cell::Local(register)) => register,
+            Some(FwCell::Local(register)) => register,
             _ => {
                 let now = self.temporary()?;
                 self.load(now, &place)?;

@@ -1,7 +1,7 @@
 //! The state of lowering one thread: where we are, what names mean, where jumps go.
 
 use super::globals::{Global, Globals};
-use super::layout::{Cell, CellLayout, StoredCells};
+use super::layout::{CellLayout, FwCell, StoredCells};
 use super::registers::RegisterPool;
 use super::{Finished, LoweringState};
 use crate::Diagnostic;
@@ -43,7 +43,7 @@ impl<'a> Scope<'a> {
 pub(super) enum NameMeaning<'a> {
     Constant(Int),
     /// A variable or a register.
-    Number(Cell),
+    Number(FwCell),
     /// An array, a struct, or a cell that a reference stands for.
     Stored(StoredCells<'a>),
     Function,
@@ -333,7 +333,7 @@ impl<'a> FwLowering<'a, '_> {
         if let Some((local, _)) = self.scopes.iter().rev().find_map(|scope| scope.names.get(name)) {
             return match local {
                 LocalName::Constant(value) => NameMeaning::Constant(value.clone()),
-                LocalName::Register(register) => NameMeaning::Number(Cell::Local(*register)),
+                LocalName::Register(register) => NameMeaning::Number(FwCell::Local(*register)),
                 LocalName::Stored(stored) => stored_meaning(stored),
             };
         }
