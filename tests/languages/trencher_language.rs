@@ -159,10 +159,23 @@ fn what_cannot_be_read_is_named() {
     refuses("program x", "expected `thread`, found `program`");
     refuses("thread a\nend", "the thread `a` has no initial state");
     refuses("thread a initial q end thread a initial q end", "two threads named `a`");
+    let many: String = (0..257).map(|at| format!("thread t{at} initial q end ")).collect();
+    refuses(&many, "there are more than 256 threads");
     refuses("thread a initial q transition q q jump", "there is no instruction `jump`");
     refuses("thread a initial q transition q q read 1 0 end", "expected a register, found `1`");
     refuses("thread a initial q transition q q check 1x end", "`1x` is neither a number nor a register");
     refuses("thread a initial q transition q q check + 1", "expected an expression, found the end");
+}
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let fw = FRONTENDS.iter().find(|f| f.name == "fw").expect("registered");
+    for (sign, message) in [("|", "a bitwise `or`"), ("^", "a bitwise exclusive `or`")] {
+        let text = format!("shared x; thread P {{ let a, b; a = x; b = x; x = a {sign} b; }}");
+        let program = (fw.read)(Source::new("a.fw", text), &Options::default()).expect("readable").program;
+        let errors = trencher::write(&program).expect_err("there is no such sign");
+        assert!(errors.iter().any(|error| error.message.contains(message)), "{errors:#?}");
+    }
 }
 
 #[test]

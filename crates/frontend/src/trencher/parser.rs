@@ -104,10 +104,13 @@ pub(super) fn parse(text: &str) -> Result<Vec<TrencherThread>, Diagnostic> {
     };
     let mut threads: Vec<TrencherThread> = Vec::new();
     while parser.at < parser.words.len() {
+        let name = parser.words.get(parser.at + 1).map_or(parser.end, |(_, span)| *span);
         let thread = parser.thread()?;
-        if threads.iter().any(|other| other.name == thread.name) || threads.len() >= MAX_THREADS {
-            let message = format!("there are two threads named `{}`, or too many threads", thread.name);
-            return Err(Diagnostic::error(parser.last(), message));
+        if threads.iter().any(|other| other.name == thread.name) {
+            return Err(Diagnostic::error(name, format!("there are two threads named `{}`", thread.name)));
+        }
+        if threads.len() >= MAX_THREADS {
+            return Err(Diagnostic::error(name, format!("there are more than {MAX_THREADS} threads")));
         }
         parser.knowledge += thread.states.len() * thread.registers.len();
         threads.push(thread);

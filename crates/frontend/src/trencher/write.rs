@@ -231,8 +231,12 @@ impl TrencherWriter<'_> {
                     Arith::Div => "/",
                     Arith::Rem => "%",
                     Arith::And => "&",
-                    Arith::Or | Arith::Xor => {
+                    Arith::Or => {
                         self.refusals.add(span, "this computes a bitwise `or`");
+                        ""
+                    }
+                    Arith::Xor => {
+                        self.refusals.add(span, "this computes a bitwise exclusive `or`");
                         ""
                     }
                 };
