@@ -1,6 +1,7 @@
 //! What the languages mean, how errors look, and what no text may do.
 
 mod c_fewer_states;
+mod c_hostile;
 mod c_language;
 mod c_views;
 mod common;
