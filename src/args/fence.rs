@@ -105,7 +105,7 @@ pub struct FenceArgs {
 /// What fences must achieve.
 const GOALS: Choices<Goal> = &[
     ("safe", "No execution violates anything", Goal::Safe),
-    ("robust", "Every execution under TSO looks like one under SC", Goal::Robust),
+    ("robust", "Every execution under the model looks like one under SC", Goal::Robust),
 ];
 
 /// Where fences may go.

@@ -62,7 +62,7 @@ pub mod inside {
     pub use crate::lazy::extended::Extended;
     pub use crate::lazy::{DelaySearch, DelaysEnded};
     pub use crate::ranges::growing;
-    pub use crate::rounds::shard::{Letter, NotAdded, STATES, Shard, StatePlace};
+    pub use crate::rounds::shard::{NotAdded, STATES, Shard, StateMessage, StatePlace};
 }
 
 use evidence::{Alone, Crew, Ignore, Monitor, Spill, Statistics, Task, Verdict};

@@ -1,10 +1,10 @@
 //! What is sent to a shard.
 
-use engine::inside::{Letter, NotAdded, STATES, Shard, StatePlace};
+use engine::inside::{NotAdded, STATES, Shard, StateMessage, StatePlace};
 use machine::Full;
 
 #[test]
-fn letters_read_back() {
+fn messages_read_back() {
     let sent: Vec<(StatePlace, Vec<u8>)> = [(3, 7), (3, 7), (3, 900), (3, 2), (4, 0), (63, (1 << 26) - 2)]
         .iter()
         .enumerate()
@@ -12,9 +12,9 @@ fn letters_read_back() {
             (StatePlace { shard: *shard, number: *number }, vec![at as u8; at * 50 + 1])
         })
         .collect();
-    let mut letter = Letter::to(9);
-    sent.iter().for_each(|(parent, state)| letter.add(*parent, state));
-    let bytes = letter.take();
+    let mut message = StateMessage::to(9);
+    sent.iter().for_each(|(parent, state)| message.add(*parent, state));
+    let bytes = message.take();
     let [STATES, 9, states @ ..] = bytes.as_slice() else { panic!("{bytes:?}") };
     let mut shard = Shard::default();
     assert_eq!(shard.add(states), Ok(()));

@@ -22,10 +22,10 @@ pub(super) struct RoundNews {
     pub(super) late: usize,
 }
 
-/// What a letter with news begins with.
+/// What a message with news begins with.
 pub(super) const NEWS: u8 = 0;
 
-/// A letter that nobody here writes.
+/// A message that nobody here writes.
 pub(super) fn garbled() -> Lost {
     Lost("a process sends what makes no sense: do all run the same version on the same program?".to_string())
 }
@@ -113,8 +113,8 @@ impl RoundNews {
 /// What all tell together, and the new controls that each tells of.
 pub(super) fn read_news(mail: &[Received]) -> Result<(RoundNews, Vec<&[u8]>), Lost> {
     let (mut all, mut controls) = (RoundNews::default(), Vec::new());
-    for (_, letter) in mail {
-        let [NEWS, rest @ ..] = letter.as_slice() else { continue };
+    for (_, message) in mail {
+        let [NEWS, rest @ ..] = message.as_slice() else { continue };
         let mut bytes = rest;
         all = all.and(RoundNews::read(&mut bytes).ok_or_else(garbled)?);
         controls.push(bytes);

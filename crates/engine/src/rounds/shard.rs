@@ -163,9 +163,9 @@ impl Shard {
         self.first = std::mem::take(&mut self.heavy);
     }
 
-    /// Adds the states of a letter to this shard.
-    pub fn add(&mut self, letter: &[u8]) -> Result<(), NotAdded> {
-        let mut entries = LetterEntries::new(letter);
+    /// Adds the states of a message to this shard.
+    pub fn add(&mut self, message: &[u8]) -> Result<(), NotAdded> {
+        let mut entries = MessageEntries::new(message);
         let mut together: Vec<(StatePlace, &[u8], u64)> = Vec::with_capacity(TOGETHER);
         let mut lookups: Vec<Lookup> = Vec::with_capacity(TOGETHER);
         loop {
@@ -207,7 +207,7 @@ pub(super) enum ShardFound {
     InFile(SpilledStates),
 }
 
-/// Why a letter was not taken up.
+/// Why a message was not taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAdded {
     /// There is no room.
@@ -216,25 +216,25 @@ pub enum NotAdded {
     Garbled,
 }
 
-/// What a letter with states begins with; the number of the shard follows.
+/// What a message with states begins with; the number of the shard follows.
 pub const STATES: u8 = 1;
 
 /// What one begins with whose states come late, because their controls had no numbers.
 pub(super) const LATE: u8 = 2;
 
-/// Letters to all shards. A state that is reached in several ways is sent as often: to remember what was sent would take
+/// Messages to all shards. A state that is reached in several ways is sent as often: to remember what was sent would take
 /// longer than to look up once more what comes.
-pub(super) struct ShardLetters {
-    by_shard: Vec<Letter>,
+pub(super) struct ShardMessages {
+    by_shard: Vec<StateMessage>,
 }
 
-impl Default for ShardLetters {
-    fn default() -> ShardLetters {
-        ShardLetters { by_shard: (0..SHARDS).map(Letter::to).collect() }
+impl Default for ShardMessages {
+    fn default() -> ShardMessages {
+        ShardMessages { by_shard: (0..SHARDS).map(StateMessage::to).collect() }
     }
 }
 
-impl ShardLetters {
+impl ShardMessages {
     /// Adds a state for the shard that it belongs to.
     #[inline]
     pub(super) fn add(&mut self, parent: StatePlace, state: &[u8]) {
@@ -243,27 +243,27 @@ impl ShardLetters {
 
     /// What was written to a shard, if anything was; as much may follow.
     pub(super) fn take(&mut self, shard: usize) -> Option<Vec<u8>> {
-        let letter = &mut self.by_shard[shard];
-        (!letter.bytes.is_empty()).then(|| letter.take())
+        let message = &mut self.by_shard[shard];
+        (!message.bytes.is_empty()).then(|| message.take())
     }
 
     /// Bytes of memory held.
     pub(super) fn bytes(&self) -> usize {
-        self.by_shard.iter().map(|letter| letter.bytes.capacity()).sum::<usize>()
+        self.by_shard.iter().map(|message| message.bytes.capacity()).sum::<usize>()
     }
 }
 
 /// States on their way to a shard, each with where it was reached from.
-pub struct Letter {
+pub struct StateMessage {
     to: usize,
     bytes: Vec<u8>,
     from: Option<StatePlace>,
 }
 
-impl Letter {
+impl StateMessage {
     /// Nothing yet, to a shard.
-    pub fn to(shard: usize) -> Letter {
-        Letter { to: shard, bytes: Vec::new(), from: None }
+    pub fn to(shard: usize) -> StateMessage {
+        StateMessage { to: shard, bytes: Vec::new(), from: None }
     }
 
     /// What was written; as much may follow.
@@ -305,14 +305,14 @@ impl Letter {
     }
 }
 
-struct LetterEntries<'l> {
+struct MessageEntries<'l> {
     bytes: &'l [u8],
     parent: StatePlace,
 }
 
-impl<'l> LetterEntries<'l> {
-    fn new(bytes: &'l [u8]) -> LetterEntries<'l> {
-        LetterEntries { bytes, parent: StatePlace { shard: 0, number: 0 } }
+impl<'l> MessageEntries<'l> {
+    fn new(bytes: &'l [u8]) -> MessageEntries<'l> {
+        MessageEntries { bytes, parent: StatePlace { shard: 0, number: 0 } }
     }
 
     #[inline]

@@ -1,21 +1,21 @@
 //! One worker's part of a search in rounds.
 //!
 //! A round: expand some states of the level in every own shard, post the successors to the workers who have their
-//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. While letters are under way
+//! shards, and tell all what has to be known by all; then give numbers to new controls and add what came. While messages are under way
 //! the next round is expanded, so nobody waits for others as long as all take about as long: what comes is added one round later, and
 //! the level ends with a round that is empty. If states may
 //! go to files and somebody finds memory scarce, all move theirs there at the end of the round, and from then on
 //! before every level.
 //!
 //! Who works alone, in memory, posts nothing to himself: states are added as they are found ([`super::own`]). They come to their shards in the
-//! same order as by letter, and what is added during a level is not expanded before the next one. States of a round that finds a violation, and of the one
+//! same order as by message, and what is added during a level is not expanded before the next one. States of a round that finds a violation, and of the one
 //! after it, do not count.
 
 use super::Going;
 use super::news::{NEWS, RoundNews, garbled, read_news, read_step, refused};
 use super::numbers::{Numbers, put_number, take_number};
 use super::own::OwnFound;
-use super::shard::{LATE, NotAdded, STATES, Shard, ShardLetters, StatePlace, TOGETHER};
+use super::shard::{LATE, NotAdded, STATES, Shard, ShardMessages, StatePlace, TOGETHER};
 use evidence::{Controls, Lost, Posted, Progress, Received, Rounds, Stop};
 use machine::{Buffered, DataDomain, Doubt, Remembered, State, StateRef, TakenUp, shards_of};
 use std::collections::BTreeMap;
@@ -72,13 +72,13 @@ pub(super) struct RoundsWorker<'a, D> {
     numbers: Numbers,
     own: Range<usize>,
     shards: Vec<Shard>,
-    letters: ShardLetters,
+    messages: ShardMessages,
     /// What was found and is not added yet, of who works alone.
     found: Option<OwnFound>,
     /// Successors with controls that had no number, and where they were reached from: those of the round before, and of this one.
     late: [Vec<(StatePlace, State)>; 2],
     /// Those that have numbers now, on their way.
-    late_letters: Vec<Posted>,
+    late_messages: Vec<Posted>,
     /// Why not everything was seen, and a state where that shows.
     doubts: BTreeMap<Doubt, Vec<u8>>,
     bound: usize,
@@ -120,10 +120,10 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             domain,
             own,
             shards: start.shards,
-            letters: ShardLetters::default(),
+            messages: ShardMessages::default(),
             found: (rounds.workers() == 1 && start.going.spill.is_none()).then(OwnFound::default),
             late: Default::default(),
-            late_letters: Vec::new(),
+            late_messages: Vec::new(),
             doubts: BTreeMap::new(),
             bound: start.bound,
             going: start.going,
@@ -200,7 +200,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         }
     }
 
-    /// Goes on with the level, round by round, as far as nothing else has to be done. While letters of a round are under
+    /// Goes on with the level, round by round, as far as nothing else has to be done. While messages of a round are under
     /// way the next states are expanded, so there is one round more than it takes.
     fn go_on(&mut self, trouble: &mut RoundNews) -> Result<RoundNews, Lost> {
         let mut under_way = self.send_round(&RoundNews::default(), trouble)?;
@@ -350,7 +350,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
         if coming > 0 {
             self.ask(coming, news);
         }
-        // As for letters: a round in which something is wrong is the last one.
+        // As for messages: a round in which something is wrong is the last one.
         if let Some(found) = &mut self.found
             && news.stop.is_none()
         {
@@ -360,7 +360,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
 
     /// Posts the successors of a state that was taken up.
     fn post_remembered(&mut self, place: StatePlace) {
-        let (packed, letters) = (&mut self.spare.packed, &mut self.letters);
+        let (packed, messages) = (&mut self.spare.packed, &mut self.messages);
         let late = &mut self.late[1];
         self.remembered.each_successor(|successor| match &mut self.found {
             _ if !successor.is_numbered() => {
@@ -371,7 +371,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             Some(found) => found.push(place, |start, bytes| successor.pack_behind(start, bytes)),
             None => {
                 let end = successor.pack_behind(0, packed);
-                letters.add(place, &packed[..end]);
+                messages.add(place, &packed[..end]);
             }
         });
         self.report.expanded += 1;
@@ -405,7 +405,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             self.shards[at].heavy.push(state_ref);
         } else {
             self.domain.prepare(state);
-            let (numbers, letters, late) = (&mut self.numbers, &mut self.letters, &mut self.late[1]);
+            let (numbers, messages, late) = (&mut self.numbers, &mut self.messages, &mut self.late[1]);
             let own = &mut self.found;
             self.domain.successors(
                 state,
@@ -416,7 +416,7 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
                     match numbers.pack(next, packed) {
                         true => match own {
                             Some(own) => own.push_packed(place, packed),
-                            None => letters.add(place, packed),
+                            None => messages.add(place, packed),
                         },
                         false => late.push((place, next.clone())),
                     }
@@ -449,29 +449,29 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             states: self.states.0 + own,
             // A state has three successors or so.
             work: 4 * new * self.domain.work(),
-            bytes: bytes + self.letters.bytes() + self.domain.stepper().bytes() + self.remembered.bytes(),
+            bytes: bytes + self.messages.bytes() + self.domain.stepper().bytes() + self.remembered.bytes(),
             coming,
             ..Progress::default()
         })
     }
 
-    /// The letters of a round.
+    /// The messages of a round.
     fn posts(&mut self, news: &RoundNews) -> Vec<Posted> {
         let mut told = vec![NEWS];
         news.write(&mut told);
         self.numbers.tell_new(self.domain.stepper(), &mut told);
         let mut posts: Vec<Posted> = (0..self.rounds.workers()).map(|to| (to, told.clone())).collect();
-        posts.append(&mut self.late_letters);
-        posts.extend(self.letters());
+        posts.append(&mut self.late_messages);
+        posts.extend(self.messages());
         posts
     }
 
-    fn letters(&mut self) -> Vec<Posted> {
+    fn messages(&mut self) -> Vec<Posted> {
         let workers = self.rounds.workers();
         let mut posts = Vec::new();
         for worker in 0..workers {
             for shard in shards_of(worker, workers) {
-                posts.extend(self.letters.take(shard).map(|letter| (worker, letter)));
+                posts.extend(self.messages.take(shard).map(|message| (worker, message)));
             }
         }
         posts
@@ -489,19 +489,19 @@ impl<'a, 'm, 'p: 'm, D: DataDomain<'m, Machine = Buffered<'p>>> RoundsWorker<'a,
             }
             match &mut self.found {
                 Some(found) => found.push_packed(place, packed),
-                None => self.letters.add(place, packed),
+                None => self.messages.add(place, packed),
             }
         }
-        self.late_letters = self.letters();
-        self.late_letters.iter_mut().for_each(|(_, letter)| letter[0] = LATE);
+        self.late_messages = self.messages();
+        self.late_messages.iter_mut().for_each(|(_, message)| message[0] = LATE);
         Ok(())
     }
 
     /// Adds states that came, those first that are late. What is wrong with that is told in the next round.
     fn take_in(&mut self, mail: &[Received], news: &mut RoundNews) -> Result<(), Lost> {
         for kind in [LATE, STATES] {
-            for (_, letter) in mail {
-                let [first, shard, states @ ..] = letter.as_slice() else { continue };
+            for (_, message) in mail {
+                let [first, shard, states @ ..] = message.as_slice() else { continue };
                 if *first == kind {
                     self.take_in_states(usize::from(*shard), states, news)?;
                 }
