@@ -143,11 +143,6 @@ pub fn line_before(program: &Program, span: Span) -> String {
     program.source.place(span).map(|line| format!("line {line}, ")).unwrap_or_default()
 }
 
-/// The same behind: " (line 11)".
-pub fn line_behind(program: &Program, span: Span) -> String {
-    program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default()
-}
-
 /// A thread's buffer as text, oldest store first; `None` if it is empty. Where every variable
 /// has a buffer of its own, a bar stands between what belongs to different ones.
 pub fn buffer(program: &Program, model: Model, at: &Configuration, thread: ThreadId) -> Option<String> {

@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use frontend::{Diagnostic, FRONTENDS, Options, Parsed};
-use program::{Program, Source};
+use program::{Program, Source, same};
+use std::path::Path;
 
 /// Reads a text as `.fw`.
 pub fn read_with(text: &str, options: &Options) -> Result<Parsed, Vec<Diagnostic>> {
@@ -13,6 +14,43 @@ pub fn read_with(text: &str, options: &Options) -> Result<Parsed, Vec<Diagnostic
 /// Reads a text as `.fw`, without constants set from outside.
 pub fn read(text: &str) -> Result<Parsed, Vec<Diagnostic>> {
     read_with(text, &Options::default())
+}
+
+/// Reads a text in a language that must recognise it.
+pub fn read_as(language: &str, name: &str, text: &str) -> Program {
+    let frontend = FRONTENDS.iter().find(|f| f.name == language).expect("registered");
+    assert!((frontend.recognises)(text), "{name} is not recognised");
+    let parsed = (frontend.read)(Source::new(name, text), &Options::default());
+    parsed.unwrap_or_else(|errors| panic!("{name}: {errors:#?}")).program
+}
+
+/// The programs of a public corpus, each with its row of the table of what is on record.
+pub fn on_record(language: &str, root: &Path) -> Vec<(Vec<String>, Program)> {
+    let table = std::fs::read_to_string(root.join("expected.tsv")).expect("readable");
+    let row = |line: &str| {
+        let fields: Vec<String> = line.split('\t').map(str::to_string).collect();
+        let text = std::fs::read_to_string(root.join(&fields[0])).expect("readable");
+        let program = read_as(language, &fields[0], &text);
+        (fields, program)
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+/// Asserts that a program is the same when it was written and read back.
+pub fn reads_back(
+    language: &str,
+    name: &str,
+    program: &Program,
+    write: fn(&Program) -> Result<String, Vec<Diagnostic>>,
+) {
+    let text = write(program).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
+    let again = read_as(language, name, &text);
+    assert!(
+        same(program, &again),
+        "{name} changed:\n{text}\n{}\n{}",
+        program::print(program),
+        program::print(&again)
+    );
 }
 
 /// Diagnostics as lines like `2: "x" message (hint)`.

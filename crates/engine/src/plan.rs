@@ -215,8 +215,7 @@ impl<'p> Facts<'p> {
     /// A statement and its line.
     fn place(&self, span: Span) -> String {
         let source = &self.task.program.source;
-        let line = source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default();
-        format!("`{}`{line}", source.snippet(span))
+        format!("`{}`{}", source.snippet(span), source.line_behind(span))
     }
 
     fn kind(&self) -> TaskKind {

@@ -62,11 +62,14 @@ impl Cause {
     pub fn text(&self, program: &Program) -> String {
         let thread = &program.thread(self.thread).name;
         let (over, delayed) = (&program.variable(self.overtaking).name, &program.variable(self.delayed).name);
-        let issued = line(program, program.thread(self.thread).edge(self.store).span);
+        let issued = program.source.line_behind(program.thread(self.thread).edge(self.store).span);
         let moment = match (self.is_claim, self.is_load) {
             (true, _) => "at the end, where the violated property looks at memory".to_string(),
-            (_, true) => format!("when {thread} read {over}{}", line(program, self.span)),
-            _ => format!("when its later store to {over}{} reached memory", line(program, self.span)),
+            (_, true) => format!("when {thread} read {over}{}", program.source.line_behind(self.span)),
+            _ => format!(
+                "when its later store to {over}{} reached memory",
+                program.source.line_behind(self.span)
+            ),
         };
         let missed = self.missed.as_ref().map(|missed| missed.text(program, delayed)).unwrap_or_default();
         format!("{thread}'s store to {delayed}{issued} was still in its buffer {moment}{missed}")
@@ -76,17 +79,12 @@ impl Cause {
 impl Missed {
     fn text(&self, program: &Program, variable: &str) -> String {
         let thread = &program.thread(self.thread).name;
-        let place = line(program, self.span);
+        let place = program.source.line_behind(self.span);
         match &self.read {
             Some(value) => format!(": {thread} then read {variable} = {value}{place} and missed it"),
             None => format!(": {thread}'s store to {variable}{place} reached memory before it"),
         }
     }
-}
-
-/// ` (line 9)`, if the text has lines.
-pub(crate) fn line(program: &Program, span: Span) -> String {
-    program.source.place(span).map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
 /// How many steps are read between two looks at the clock.

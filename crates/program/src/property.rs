@@ -195,8 +195,8 @@ impl Program {
         speaking.map(|property| property.span)
     }
 
-    /// All places that properties and the question speak of. Hints are not among them: a register
-    /// does not stay live, nor states apart, because a predicate was offered.
+    /// All places that properties and the question speak of, each once and in order. Hints are not among them: a
+    /// register does not stay live, nor states apart, because a predicate was offered.
     pub fn observed(&self) -> Vec<Place> {
         let mut places = Vec::new();
         for property in &self.properties {

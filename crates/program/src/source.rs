@@ -160,6 +160,11 @@ impl Source {
         Some(SourceLine { number, file: (bytes.start > 0).then(|| name.to_string()) })
     }
 
+    /// Where a span stands, to be put behind what is there: ` (line 9)`; nothing if it stands nowhere.
+    pub fn line_behind(&self, span: Span) -> String {
+        self.place(span).map(|line| format!(" (line {line})")).unwrap_or_default()
+    }
+
     /// The line of a span that does not stand in an included text.
     pub fn main_line(&self, span: Span) -> Option<usize> {
         self.place(span).filter(|line| line.file.is_none()).map(|line| line.number)

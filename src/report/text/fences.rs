@@ -6,7 +6,7 @@ use super::{
 };
 use crate::numbers::counted;
 use crate::report::fences::{Fenced, WithoutFences, kind, statement_of, thread_names};
-use crate::report::steps::{line_before, line_behind};
+use crate::report::steps::line_before;
 use crate::report::{Look, reason_texts};
 use engine::{FenceAnswer, FencePoint, FencedRun, NeededFence, Placed};
 use evidence::{Checked, Goal, Reason, Task, Verdict};
@@ -243,13 +243,13 @@ pub fn name(program: &Program, point: &FencePoint) -> String {
         "store" => "store fence",
         _ => "full fence",
     };
-    let line = line_behind(program, point.span);
+    let line = program.source.line_behind(point.span);
     format!("{noun} {} `{}`{line}", side(point), statement_of(program, point))
 }
 
 /// A fence that the program has itself, like "fence of `x = 1` (line 11)".
 fn own_name(program: &Program, point: &FencePoint) -> String {
-    format!("{} of `{}`{}", what(point), statement_of(program, point), line_behind(program, point.span))
+    format!("{} of `{}`{}", what(point), statement_of(program, point), program.source.line_behind(point.span))
 }
 
 pub(in crate::report) fn side(point: &FencePoint) -> &'static str {

@@ -2,7 +2,6 @@
 
 use super::write::RecordWriter;
 use super::{thread_at, variable_at};
-use crate::cause::line;
 use crate::record::Record;
 use machine::{Event, TraceStep};
 use program::{EdgeId, Int, Names, Program, VarId};
@@ -71,7 +70,7 @@ pub(super) fn write_steps(
             ),
             Event::Step { thread, edge } => {
                 let taken = program.thread(thread).edge(edge);
-                let line = line(program, taken.span);
+                let line = program.source.line_behind(taken.span);
                 let choice = step.choice.as_ref().map(Int::to_string);
                 (
                     Record::Step { thread: thread.index(), edge: edge.index(), choice },
